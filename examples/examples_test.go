@@ -35,6 +35,7 @@ import (
 	_ "metriclab/pkg/plots"
 	_ "metriclab/pkg/random"
 	_ "metriclab/pkg/table"
+	_ "metriclab/pkg/tables"
 	_ "metriclab/pkg/vectors"
 )
 

@@ -21,7 +21,7 @@ import (
 
 // tables are the files that the commands below read. Class a and b differ in x
 // only; y is noise.
-var tables = map[string]string{
+var tableFiles = map[string]string{
 	"good.csv":     "id,x,y,class\n1,0,5,a\n2,0.5,1,a\n3,1,3,a\n4,0.2,-4,a\n5,0.4,0,a\n6,4,5,b\n7,4.5,2,b\n8,5,-3,b\n9,4.1,0,b\n10,4.4,-4,b\n",
 	"plain.csv":    "a,0,5\na,0.5,1\na,1,3\na,0.2,-4\nb,4,5\nb,4.5,2\nb,5,-3\nb,4.1,0\n",
 	"holes.csv":    "x,y,c,class\n0,5,7,a\n?,1,7,a\n1,,7,a\n4,NA,7,b\n5,-3,7,b\n4.1,0,7,b\n",
@@ -60,7 +60,7 @@ var tables = map[string]string{
 func inTables(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	for name, text := range tables {
+	for name, text := range tableFiles {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -397,7 +397,7 @@ func TestOutIsNoInput(t *testing.T) {
 			t.Errorf("%s: exit code %d, %s", tt.line, code, c.err.String())
 		}
 	}
-	if text, err := os.ReadFile("good.csv"); err != nil || string(text) != tables["good.csv"] {
+	if text, err := os.ReadFile("good.csv"); err != nil || string(text) != tableFiles["good.csv"] {
 		t.Errorf("the table holds %q, error %v", text, err)
 	}
 	if _, err := loadModel("m.json"); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
+	"metriclab/pkg/tables"
 )
 
 // gramFiles are the files of the tests on Gram matrices. Objects 0, 1 and 2 are orthonormal, so that squared distances are 2.
@@ -175,7 +176,7 @@ func readNumbers(t *testing.T, path, header string) *mat.Dense {
 	if !strings.HasPrefix(text, header) {
 		t.Fatalf("%s begins with %q, want %q", path, text[:min(len(text), 20)], header)
 	}
-	x, err := model.ReadCross(strings.NewReader(strings.TrimPrefix(text, header)), path, strings.Count(strings.SplitN(text, "\n", 2)[0], ",")+1)
+	x, err := tables.ReadCross(strings.NewReader(strings.TrimPrefix(text, header)), path, strings.Count(strings.SplitN(text, "\n", 2)[0], ",")+1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +257,7 @@ func TestGramByHand(t *testing.T) {
 
 func parse(t *testing.T, text string) float64 {
 	t.Helper()
-	x, err := model.ReadCross(strings.NewReader(text), "number", 1)
+	x, err := tables.ReadCross(strings.NewReader(text), "number", 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing/iotest"
 
 	"metriclab/pkg/datasets"
-	"metriclab/pkg/model"
+	"metriclab/pkg/tables"
 )
 
 func gzipped(t *testing.T, text string) []byte {
@@ -29,7 +29,7 @@ func gzipped(t *testing.T, text string) []byte {
 // A table is the same from a file, compressed or not, and from standard input, be that a pipe or a file read from the middle.
 func TestTableSources(t *testing.T) {
 	inTables(t)
-	text := tables["good.csv"]
+	text := tableFiles["good.csv"]
 	zip := gzipped(t, text)
 	for name, content := range map[string][]byte{"good.csv.gz": zip, "noname": zip, "behind": append([]byte("skip"), text...), "behind.gz": append([]byte("skip"), zip...)} {
 		if err := os.WriteFile(name, content, 0o600); err != nil {
@@ -43,7 +43,7 @@ func TestTableSources(t *testing.T) {
 			t.Fatalf("%s: %v", path, err)
 		}
 		defer f.Close()
-		d, err := model.Read(f, path, model.Columns{Label: "class"}, false)
+		d, err := tables.Read(f, path, tables.Columns{Label: "class"}, false)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
@@ -85,7 +85,7 @@ func TestTableSources(t *testing.T) {
 		for _, path := range []string{name, stdin} {
 			f, err := (&app{in: in}).openTable(path)
 			if err == nil {
-				_, err = model.Read(f, path, model.Columns{Label: "class"}, false)
+				_, err = tables.Read(f, path, tables.Columns{Label: "class"}, false)
 				f.Close()
 			}
 			if err == nil || !strings.Contains(err.Error(), "what gzip has compressed is damaged") {
@@ -122,7 +122,7 @@ func TestNoText(t *testing.T) {
 // On a terminal the table is told before work begins.
 func TestTellTable(t *testing.T) {
 	var b bytes.Buffer
-	d, err := model.Read(strings.NewReader("x,y,c\n1,?,a\n2,3,b\n"), "t.csv", model.Columns{Label: "c"}, true)
+	d, err := tables.Read(strings.NewReader("x,y,c\n1,?,a\n2,3,b\n"), "t.csv", tables.Columns{Label: "c"}, true)
 	if err != nil {
 		t.Fatal(err)
 	}

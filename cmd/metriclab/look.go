@@ -20,15 +20,16 @@ import (
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/model"
+	"metriclab/pkg/tables"
 	"metriclab/pkg/vectors"
 )
 
 // looked is the JSON of look.
 type looked struct {
-	Data    string             `json:"data"`
-	Rows    int                `json:"rows"`
-	Columns []model.CellColumn `json:"columns"`
-	Notes   []string           `json:"notes"`
+	Data    string              `json:"data"`
+	Rows    int                 `json:"rows"`
+	Columns []tables.CellColumn `json:"columns"`
+	Notes   []string            `json:"notes"`
 	// Command is the line to paste; "" if there is none that works.
 	Command string `json:"command"`
 }
@@ -156,7 +157,7 @@ func (a *app) look(c *cobra.Command, f *recipeFlags, path string, asJSON bool) e
 	out := looked{Data: path}
 	flags := []string{"metriclab", "fit", shellword.Quote(path)}
 	if f.rows.sparse || f.rows.array {
-		d, err := a.readTable(c.Context(), path, func(r io.Reader) (*model.Data, error) { return f.rows.read(r, tableName(path), columns, false) })
+		d, err := a.readTable(c.Context(), path, func(r io.Reader) (*tables.Data, error) { return f.rows.read(r, tableName(path), columns, false) })
 		if err != nil {
 			return err
 		}
@@ -167,19 +168,19 @@ func (a *app) look(c *cobra.Command, f *recipeFlags, path string, asJSON bool) e
 			if k.Whole {
 				kind = "whole numbers"
 			}
-			out.Columns = append(out.Columns, model.CellColumn{Name: k.Name, Kind: kind, Least: k.Least, Greatest: k.Greatest, Missing: k.Missing, Problems: []string{}})
+			out.Columns = append(out.Columns, tables.CellColumn{Name: k.Name, Kind: kind, Least: k.Least, Greatest: k.Greatest, Missing: k.Missing, Problems: []string{}})
 		}
 		if f.rows.labels != "" {
 			flags = append(flags, "--labels "+shellword.Quote(f.rows.labels))
 		}
 		return a.printLook(out, append(flags, lookLearner(d.Labels != nil)), asJSON)
 	}
-	l, err := readTold(c.Context(), a, path, func(r io.Reader) (*model.TableLook, error) {
+	l, err := readTold(c.Context(), a, path, func(r io.Reader) (*tables.TableLook, error) {
 		s, err := again(r)
 		if err != nil {
 			return nil, err
 		}
-		return model.LookCSV(s, tableName(path), columns)
+		return tables.LookCSV(s, tableName(path), columns)
 	})
 	if err != nil {
 		return tableError(err)

@@ -16,6 +16,7 @@ import (
 	"metriclab/internal/plural"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/model"
+	"metriclab/pkg/tables"
 )
 
 // search is what predict and neighbours look for, and how it is written.
@@ -27,7 +28,7 @@ type search struct {
 	asked   func(row int) any // what an item is called; nil where it is its number
 	known   func(row int) any // the same of a neighbour
 	ids     []string          // of neighbours, in a column of their own; nil if not wanted
-	layout  model.Layout      // of a model of tables
+	layout  tables.Layout     // of a model of tables
 	explain func(error) error // of errors of blocks
 	// meter begins to show how much is done.
 	meter func(ctx context.Context) (model.Progress, func())
@@ -229,7 +230,7 @@ func (a *app) nearGram(c *cobra.Command, f *nearFlags, s *search) error {
 		}
 		var labels []string
 		if f.labels != "" {
-			if labels, err = readTold(ctx, a, f.labels, func(r io.Reader) ([]string, error) { return model.ReadLabels(r, f.labels, g.Objects()) }); err != nil {
+			if labels, err = readTold(ctx, a, f.labels, func(r io.Reader) ([]string, error) { return tables.ReadLabels(r, f.labels, g.Objects()) }); err != nil {
 				return nil, err
 			}
 		}
@@ -262,7 +263,7 @@ func single[T any](v T) iter.Seq2[T, error] {
 
 // readCross reads kernel values with the objects of a model.
 func (a *app) readCross(ctx context.Context, path string, g *model.Gram) (*mat.Dense, error) {
-	return readTold(ctx, a, path, func(r io.Reader) (*mat.Dense, error) { return model.ReadCross(r, path, g.Objects()) })
+	return readTold(ctx, a, path, func(r io.Reader) (*mat.Dense, error) { return tables.ReadCross(r, path, g.Objects()) })
 }
 
 // nearObjects looks for the neighbours of objects that were compared.

@@ -9,6 +9,7 @@ import (
 
 	"metriclab/internal/plural"
 	"metriclab/pkg/model"
+	"metriclab/pkg/tables"
 )
 
 // verb says what is done, in an estimate.
@@ -107,7 +108,7 @@ func (a *app) trainRows(c *cobra.Command, f *nearFlags, s *search, m *model.Mode
 }
 
 // readIDs reads the column that names the n rows of a table, which has been read before.
-func (a *app) readIDs(path, column string, header bool, cells model.Cells, n int) ([]string, error) {
+func (a *app) readIDs(path, column string, header bool, cells tables.Cells, n int) ([]string, error) {
 	t, err := a.openTable(path)
 	if err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ func (a *app) readIDs(path, column string, header bool, cells model.Cells, n int
 	if !t.twice {
 		return nil, usageError{fmt.Errorf("flag --id: %s is no regular file and cannot be read twice", path)}
 	}
-	ids, err := model.ReadColumn(t, path, column, header, cells)
+	ids, err := tables.ReadColumn(t, path, column, header, cells)
 	if err != nil {
 		return nil, tableError(err)
 	}

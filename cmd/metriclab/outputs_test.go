@@ -19,7 +19,7 @@ import (
 // Each flag that names a file to write takes "-" for standard output, which the command writes to without the flag, or refuses it.
 func TestOutputDash(t *testing.T) {
 	inGram(t)
-	writeTest(t, "t.csv", tables["letters.csv"])
+	writeTest(t, "t.csv", tableFiles["letters.csv"])
 	writeTest(t, "tri.csv", "a,near,far\nc,d,e\nd,e,c\nc,e,d\n")
 	c := newCommand(toys(nil))
 	for _, line := range []string{

@@ -13,6 +13,7 @@ import (
 	"metriclab/internal/atomicfile"
 	"metriclab/pkg/model"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/tables"
 )
 
 // plotFlags are those of plot.
@@ -192,7 +193,7 @@ func (a *app) drawGram(ctx context.Context, f *plotFlags) (model.Picture, error)
 	var labels []string
 	if f.labels != "" {
 		n, _ := cross.Dims()
-		if labels, err = readTold(ctx, a, f.labels, func(r io.Reader) ([]string, error) { return model.ReadLabels(r, f.labels, n) }); err != nil {
+		if labels, err = readTold(ctx, a, f.labels, func(r io.Reader) ([]string, error) { return tables.ReadLabels(r, f.labels, n) }); err != nil {
 			return model.Picture{}, err
 		}
 	}

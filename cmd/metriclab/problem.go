@@ -12,6 +12,7 @@ import (
 
 	"metriclab/pkg/feedback"
 	"metriclab/pkg/model"
+	"metriclab/pkg/tables"
 )
 
 // problemFlags name items and what is known of them: the flags of fit, evaluate and compare.
@@ -94,7 +95,7 @@ type posed struct {
 	kind
 	table   string       // its file; "" for none
 	base    model.Recipe // without a learner
-	columns model.Columns
+	columns tables.Columns
 	inputs  []string // files that are read
 	seed    bool     // whether --seed is given
 }

@@ -18,6 +18,7 @@ import (
 	"metriclab/pkg/learners/ltkernel"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
+	"metriclab/pkg/tables"
 )
 
 // ready is a problem that was read.
@@ -26,7 +27,7 @@ type ready struct {
 	name    string // of the data
 	// about says in lines what was read, once it is known of how many items something is known.
 	about func(items int) string
-	data  *model.Data // of a table
+	data  *tables.Data // of a table
 	// lines are where constraints stand.
 	lines *lines.Constraints
 	// counts are further numbers on what was read, for JSON.
@@ -113,14 +114,14 @@ func (f *problemFlags) readVectors(ctx context.Context, a *app, _ *posed) (r rea
 }
 
 func (f *problemFlags) readObjects(ctx context.Context, a *app, _ *posed) (r ready, err error) {
-	k0, err := readTold(ctx, a, f.gram, func(r io.Reader) (*mat.SymDense, error) { return model.ReadGram(r, f.gram) })
+	k0, err := readTold(ctx, a, f.gram, func(r io.Reader) (*mat.SymDense, error) { return tables.ReadGram(r, f.gram) })
 	if err != nil {
 		return r, err
 	}
 	n := k0.SymmetricDim()
 	r.name = filepath.Base(f.gram)
 	if f.labels != "" {
-		labels, err := readTold(ctx, a, f.labels, func(r io.Reader) ([]string, error) { return model.ReadLabels(r, f.labels, n) })
+		labels, err := readTold(ctx, a, f.labels, func(r io.Reader) ([]string, error) { return tables.ReadLabels(r, f.labels, n) })
 		if err != nil {
 			return r, err
 		}
@@ -171,7 +172,7 @@ func (f *problemFlags) readAnswers(ctx context.Context, a *app, _ *posed) (r rea
 }
 
 // tableColumns says what the columns of the table are.
-func (f *recipeFlags) tableColumns(c *cobra.Command) (model.Columns, error) {
+func (f *recipeFlags) tableColumns(c *cobra.Command) (tables.Columns, error) {
 	var errs []error
 	wrong := func(format string, values ...any) { errs = append(errs, usageError{fmt.Errorf(format, values...)}) }
 	header, err := datasets.ParseHeader(f.header)
@@ -188,7 +189,7 @@ func (f *recipeFlags) tableColumns(c *cobra.Command) (model.Columns, error) {
 		wrong("flag --impute: %q is not allowed, want none or mean", f.impute)
 	}
 	errs = append(errs, f.checkKnown(c))
-	return model.Columns{
+	return tables.Columns{
 		Header: header, Label: f.label, Unlabelled: f.label == "" && !f.rows.sparse && !f.rows.array, Chunklets: f.known.chunklets,
 		Drop: f.drop, Keep: f.keep, OneHot: f.oneHot, Cells: f.rows.cells,
 	}, together(errs...)

@@ -15,6 +15,7 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/feedback"
 	"metriclab/pkg/model"
+	"metriclab/pkg/tables"
 )
 
 // oneTable takes one argument, the file of a table.
@@ -42,7 +43,7 @@ func tableOr(flags ...string) cobra.PositionalArgs {
 }
 
 // readTable opens a file for read, tells how far it was read, and names the data after it.
-func (a *app) readTable(ctx context.Context, path string, read func(io.Reader) (*model.Data, error)) (*model.Data, error) {
+func (a *app) readTable(ctx context.Context, path string, read func(io.Reader) (*tables.Data, error)) (*tables.Data, error) {
 	d, err := readTold(ctx, a, path, read)
 	if err != nil {
 		return nil, tableError(err)
@@ -73,19 +74,19 @@ func tableError(err error) error {
 	if _, ok := errors.AsType[*datasets.UnknownColumnError](err); ok {
 		return usageError{err}
 	}
-	if _, ok := errors.AsType[*model.OptionError](err); ok {
+	if _, ok := errors.AsType[*tables.OptionError](err); ok {
 		return usageError{err}
 	}
-	if _, ok := errors.AsType[*model.RowNumbersError](err); ok {
+	if _, ok := errors.AsType[*tables.RowNumbersError](err); ok {
 		return usageError{err}
 	}
 	return err
 }
 
 // readLabelled reads a table to learn from.
-func (a *app) readLabelled(ctx context.Context, path string, rows tableFormat, columns model.Columns, impute bool) (*model.Data, error) {
-	d, err := a.readTable(ctx, path, func(r io.Reader) (*model.Data, error) { return rows.read(r, tableName(path), columns, impute) })
-	_, unlabelled := errors.AsType[*model.NoLabelError](err)
+func (a *app) readLabelled(ctx context.Context, path string, rows tableFormat, columns tables.Columns, impute bool) (*tables.Data, error) {
+	d, err := a.readTable(ctx, path, func(r io.Reader) (*tables.Data, error) { return rows.read(r, tableName(path), columns, impute) })
+	_, unlabelled := errors.AsType[*tables.NoLabelError](err)
 	cell, ofCell := errors.AsType[*datasets.CellError](err)
 	switch {
 	case unlabelled:
@@ -106,7 +107,7 @@ func (a *app) readLabelled(ctx context.Context, path string, rows tableFormat, c
 }
 
 // tellTable tells what was read, before long work begins on it, where somebody looks.
-func (a *app) tellTable(d *model.Data) {
+func (a *app) tellTable(d *tables.Data) {
 	if !a.terminal {
 		return
 	}
@@ -134,7 +135,7 @@ func (a *app) tellTable(d *model.Data) {
 
 // ofModel tells of an error in a table for a model what to do about it.
 func ofModel(err error) error {
-	if _, unlabelled := errors.AsType[*model.NoLabelError](err); !unlabelled && errors.Is(err, datasets.ErrMissingCell) {
+	if _, unlabelled := errors.AsType[*tables.NoLabelError](err); !unlabelled && errors.Is(err, datasets.ErrMissingCell) {
 		return fmt.Errorf("%w; the model was fitted without --impute mean", err)
 	}
 	if errors.Is(err, datasets.ErrNumericHeader) {
@@ -144,8 +145,8 @@ func ofModel(err error) error {
 }
 
 // readForModel reads a table with the columns of a model.
-func (a *app) readForModel(ctx context.Context, path string, rows tableFormat, m *model.Model) (*model.Data, error) {
-	d, err := a.readTable(ctx, path, func(r io.Reader) (*model.Data, error) { return rows.readFor(r, tableName(path), m) })
+func (a *app) readForModel(ctx context.Context, path string, rows tableFormat, m *model.Model) (*tables.Data, error) {
+	d, err := a.readTable(ctx, path, func(r io.Reader) (*tables.Data, error) { return rows.readFor(r, tableName(path), m) })
 	if err != nil {
 		return nil, ofModel(err)
 	}
@@ -155,7 +156,7 @@ func (a *app) readForModel(ctx context.Context, path string, rows tableFormat, m
 }
 
 // leftOut tells of columns that are not used, if there are any, and of one that may be that of the class of the model.
-func (a *app) leftOut(path string, l model.Layout, unused []string) {
+func (a *app) leftOut(path string, l tables.Layout, unused []string) {
 	if len(unused) == 0 {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/model"
+	"metriclab/pkg/tables"
 )
 
 // fitted are the learners that fit takes, each once.
@@ -91,7 +92,7 @@ func (f *recipeFlags) addColumns(c *cobra.Command) {
 	c.Flags().StringVar(&f.label, "label", "", "column of the class, by name or number; none for learners of the rows alone, such as pca")
 	c.Flags().StringVar(&f.header, "header", datasets.HeaderAuto.String(), "whether the first row names the columns: auto, yes or no")
 	c.Flags().BoolVar(&f.noHeader, "no-header", false, "--header no: the first row is data; columns are called 1, 2, ... or c1, c2, ...")
-	c.Flags().StringSliceVar(&f.oneHot, "one-hot", nil, fmt.Sprintf("columns of words, by name or number, separated by commas, to make a feature of each of their values, at most %d a column; may be repeated", model.MaxCategories))
+	c.Flags().StringSliceVar(&f.oneHot, "one-hot", nil, fmt.Sprintf("columns of words, by name or number, separated by commas, to make a feature of each of their values, at most %d a column; may be repeated", tables.MaxCategories))
 	c.Flags().StringSliceVar(&f.drop, "drop", nil, "columns that are no features, by name or number, separated by commas; may be repeated")
 	c.Flags().StringSliceVar(&f.keep, "keep", nil, "columns that are features though they number the rows, or have no name, by name or number, separated by commas; may be repeated")
 	addFormat(c, &f.format)
@@ -143,7 +144,7 @@ func parseParams(given []string) (map[string]string, error) {
 }
 
 // fromModel takes recipe and columns from a model.
-func (a *app) fromModel(c *cobra.Command, path, table, format string) (model.Recipe, *model.Data, error) {
+func (a *app) fromModel(c *cobra.Command, path, table, format string) (model.Recipe, *tables.Data, error) {
 	rows, err := formatOf(c, format, table)
 	if err != nil {
 		return model.Recipe{}, nil, err

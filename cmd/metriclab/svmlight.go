@@ -14,6 +14,7 @@ import (
 	"metriclab/internal/closest"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/model"
+	"metriclab/pkg/tables"
 )
 
 // The values of --format.
@@ -46,13 +47,13 @@ func addArrayLabels(c *cobra.Command) {
 type tableFormat struct {
 	sparse bool // rows of svmlight
 	base   datasets.IndexBase
-	cells  model.Cells // of CSV
-	array  bool        // .npy
-	labels string      // the file of the classes of an array; "" for none
+	cells  tables.Cells // of CSV
+	array  bool         // .npy
+	labels string       // the file of the classes of an array; "" for none
 }
 
 // cellsOf reads the flags about the cells of CSV.
-func cellsOf(c *cobra.Command) (out model.Cells, err error) {
+func cellsOf(c *cobra.Command) (out tables.Cells, err error) {
 	changed := c.Flags().Changed
 	if name := c.Flags().Lookup("separator").Value.String(); name != "auto" {
 		if out.Separator, err = datasets.ParseSeparator(name); err != nil {
@@ -134,19 +135,19 @@ func (t tableFormat) checkFlags(c *cobra.Command) error {
 }
 
 // read reads a table to learn from.
-func (t tableFormat) read(r io.Reader, path string, columns model.Columns, impute bool) (*model.Data, error) {
+func (t tableFormat) read(r io.Reader, path string, columns tables.Columns, impute bool) (*tables.Data, error) {
 	if t.sparse {
-		d, err := model.ReadSVMLight(r, path, t.base)
+		d, err := tables.ReadSVMLight(r, path, t.base)
 		return d, t.explained(err)
 	}
 	if t.array {
-		return model.ReadNPY(r, path, t.readLabels())
+		return tables.ReadNPY(r, path, t.readLabels())
 	}
-	return model.Read(r, path, columns, impute)
+	return tables.Read(r, path, columns, impute)
 }
 
 // readFor reads a table with the columns of a model.
-func (t tableFormat) readFor(r io.Reader, path string, m *model.Model) (*model.Data, error) {
+func (t tableFormat) readFor(r io.Reader, path string, m *model.Model) (*tables.Data, error) {
 	if t.sparse {
 		d, err := m.ReadSVMLight(r, path, t.base)
 		return d, t.explained(err)
@@ -168,7 +169,7 @@ func (t tableFormat) readLabels() func(n int) ([]string, error) {
 			return nil, err
 		}
 		defer f.Close()
-		return model.ReadClasses(f, t.labels, n)
+		return tables.ReadClasses(f, t.labels, n)
 	}
 }
 

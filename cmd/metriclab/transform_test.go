@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/model"
+	"metriclab/pkg/tables"
 )
 
 // longTable is a table of several blocks, of more than held bytes of output, with a class that needs quotes.
@@ -153,7 +153,7 @@ func TestTableFileTells(t *testing.T) {
 		}
 		told = append(told, done)
 	}
-	if _, err := model.Read(f, "t.csv", model.Columns{Label: "class"}, false); err != nil {
+	if _, err := tables.Read(f, "t.csv", tables.Columns{Label: "class"}, false); err != nil {
 		t.Fatal(err)
 	}
 	for i, done := range told {

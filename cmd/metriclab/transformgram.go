@@ -9,7 +9,7 @@ import (
 
 	"metriclab/internal/atomicfile"
 	"metriclab/internal/plural"
-	"metriclab/pkg/model"
+	"metriclab/pkg/tables"
 )
 
 // transformGram is transform on new objects known by their similarities.
@@ -25,7 +25,7 @@ func (a *app) transformGram(ctx context.Context, f *transformFlags) error {
 			return nil, err
 		}
 		if f.own != "" {
-			own, err := readTold(ctx, a, f.own, func(r io.Reader) (*mat.SymDense, error) { return model.ReadGram(r, f.own) })
+			own, err := readTold(ctx, a, f.own, func(r io.Reader) (*mat.SymDense, error) { return tables.ReadGram(r, f.own) })
 			if err != nil {
 				return nil, err
 			}

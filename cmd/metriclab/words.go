@@ -16,6 +16,7 @@ import (
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
+	"metriclab/pkg/tables"
 	"metriclab/pkg/vectors"
 )
 
@@ -224,7 +225,7 @@ func describeTriplets(set *feedback.Triplets, objects int) string {
 }
 
 // describeRows says what a table is.
-func describeRows(d *model.Data) string {
+func describeRows(d *tables.Data) string {
 	n, width := d.Dims()
 	s := fmt.Sprintf("%s: %s, %s", d.Name, plural.Of(n, "row"), plural.Of(width, "feature"))
 	if d.Labels != nil {
@@ -253,7 +254,7 @@ func countSimilar(links []metric.Link) (n int) {
 }
 
 // describeChunklets says what a column of chunklets holds.
-func describeChunklets(d *model.Data, column string) string {
+func describeChunklets(d *tables.Data, column string) string {
 	chunklets := map[string]int{}
 	for _, c := range d.Chunklets {
 		if c != "" {

@@ -14,6 +14,7 @@ import (
 
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
+	"metriclab/pkg/tables"
 )
 
 // must is for programs of one page; elsewhere, return the error.
@@ -29,7 +30,7 @@ func main() {
 	ctx, rng, n := context.Background(), rand.New(rand.NewPCG(1, 2)), 100
 	x := mat.NewDense(n, 6, nil)
 	x.Apply(func(i, j int, _ float64) float64 { return rng.NormFloat64() }, x)
-	data, recipe := must(model.NewData(x, nil, nil)), model.Recipe{Learner: "itml"}
+	data, recipe := must(tables.NewData(x, nil, nil)), model.Recipe{Learner: "itml"}
 	for range 1000 {
 		i, j := rng.IntN(n), rng.IntN(n-1)
 		if j >= i {

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/model"
+	"metriclab/pkg/tables"
 )
 
 // must is for programs of one page; elsewhere, return the error.
@@ -33,7 +34,7 @@ func main() {
 		classes[i] = []string{"small", "large"}[i%2]
 		x.Set(i, 0, x.At(i, 0)+float64(4*(i%2)))
 	}
-	data, recipe := must(model.NewData(x, classes, nil)), model.Recipe{Learner: "lmnn"}
+	data, recipe := must(tables.NewData(x, classes, nil)), model.Recipe{Learner: "lmnn"}
 
 	e := must(model.Evaluate(ctx, model.ByClasses(data), recipe, model.Plan{Repeats: 4}))
 	fmt.Printf("errors of nearest neighbours in %%: Euclidean %s, %s %s\n", e.Of(model.Euclidean, model.MeasureKNN).Summary.Percent(), recipe.Learner, e.Of(recipe.Learner, model.MeasureKNN).Summary.Percent())

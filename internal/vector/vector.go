@@ -2,6 +2,8 @@
 package vector
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 )
@@ -35,4 +37,27 @@ func AddScaled(dst []float64, c float64, x []float64) {
 	for i, a := range x {
 		dst[i] += c * a
 	}
+}
+
+// Hash returns a number that equal vectors have in common: FNV-1a of the Bits of the numbers, eight bytes at a time.
+func Hash(x []float64) uint64 {
+	h := uint64(14695981039346656037)
+	for _, v := range x {
+		h = Mix(h, Bits(v))
+	}
+	return h
+}
+
+// Mix returns the hash h after v, too.
+func Mix(h, v uint64) uint64 {
+	h = (h ^ v) * 1099511628211
+	return h ^ h>>29
+}
+
+// Bits returns those of a number, the same for 0 and −0 and for all NaN.
+func Bits(v float64) uint64 {
+	if v != v {
+		return 1
+	}
+	return math.Float64bits(v + 0)
 }

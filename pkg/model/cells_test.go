@@ -15,6 +15,7 @@ import (
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
 	"metriclab/pkg/persist/persisttest"
+	"metriclab/pkg/tables"
 )
 
 // withWords are rows of two numbers, a word and a class.
@@ -28,8 +29,8 @@ func withWords(words ...string) string {
 }
 
 func TestOneHot(t *testing.T) {
-	c := model.Columns{Label: "class", OneHot: []string{"colour"}}
-	d := must(model.Read(strings.NewReader(withWords("red", "blue", "green")), "t.csv", c, false))
+	c := tables.Columns{Label: "class", OneHot: []string{"colour"}}
+	d := must(tables.Read(strings.NewReader(withWords("red", "blue", "green")), "t.csv", c, false))
 	want := []string{"x", "y", "colour=blue", "colour=green", "colour=red"}
 	if !slices.Equal(d.Layout.Features, want) {
 		t.Fatalf("features %q, want %q", d.Layout.Features, want)
@@ -63,7 +64,7 @@ func TestOneHot(t *testing.T) {
 // Without a header, files may have all columns or the features alone, whose order is that of the training file.
 func TestOneHotNoHeader(t *testing.T) {
 	rows := strings.SplitAfter(withWords("red", "blue"), "\n")[1:]
-	d := must(model.Read(strings.NewReader(strings.Join(rows, "")), "t.csv", model.Columns{Header: datasets.HeaderNo, Label: "c4", OneHot: []string{"2"}}, false))
+	d := must(tables.Read(strings.NewReader(strings.Join(rows, "")), "t.csv", tables.Columns{Header: datasets.HeaderNo, Label: "c4", OneHot: []string{"2"}}, false))
 	m := fit(t, d, model.Recipe{Learner: model.Euclidean})
 	alone := strings.NewReplacer(",a\n", "\n", ",b\n", "\n").Replace(strings.Join(rows, ""))
 	for _, text := range []string{strings.Join(rows, ""), alone} {
@@ -77,9 +78,9 @@ func TestOneHotNoHeader(t *testing.T) {
 // A missing word is the mean of its features; without imputation it is an error.
 func TestOneHotMissing(t *testing.T) {
 	text := withWords("red", "?", "blue")
-	c := model.Columns{Label: "class", OneHot: []string{"colour"}}
-	model.Refused(t, "", model.ErrorOf(model.Read(strings.NewReader(text), "t.csv", c, false)), datasets.ErrMissingCell)
-	d, err := model.Read(strings.NewReader(text), "t.csv", c, true)
+	c := tables.Columns{Label: "class", OneHot: []string{"colour"}}
+	model.Refused(t, "", model.ErrorOf(tables.Read(strings.NewReader(text), "t.csv", c, false)), datasets.ErrMissingCell)
+	d, err := tables.Read(strings.NewReader(text), "t.csv", c, true)
 	if err != nil || !math.IsNaN(d.X.At(1, 2)) || !math.IsNaN(d.X.At(1, 3)) || d.X.At(0, 3) != 1 {
 		t.Fatalf("error %v", err)
 	}
@@ -92,7 +93,7 @@ func TestOneHotMissing(t *testing.T) {
 
 func TestOneHotErrors(t *testing.T) {
 	many := "x,w,class\n"
-	for i := range model.MaxCategories + 1 {
+	for i := range tables.MaxCategories + 1 {
 		many += fmt.Sprintf("%d,w%d,%c\n", i, i, 'a'+i%2)
 	}
 	for name, c := range map[string]struct {
@@ -106,7 +107,7 @@ func TestOneHotErrors(t *testing.T) {
 		"too many":  {many, []string{"w"}, "t.csv:1002: column w has more than 1000 values"},
 		"same name": {"colour=red,colour,class\n1,red,a\n2,red,b\n", []string{"colour"}, `both called "colour=red"`},
 	} {
-		d, err := model.Read(strings.NewReader(c.text), "t.csv", model.Columns{Label: "class", OneHot: c.oneHot}, false)
+		d, err := tables.Read(strings.NewReader(c.text), "t.csv", tables.Columns{Label: "class", OneHot: c.oneHot}, false)
 		if err == nil {
 			_, err = model.Fit(t.Context(), model.ByClasses(d), model.Recipe{Learner: model.Euclidean}, nil)
 		}
@@ -127,7 +128,7 @@ func TestLabelErrors(t *testing.T) {
 		"x,y\n1,a\n2,b\n3,\n4,a\n": `t.csv:4: column "y": the cell is missing (""), in row 3: each row needs its class`,
 		many.String():              "",
 	} {
-		d, err := model.Read(strings.NewReader(text), "t.csv", model.Columns{Label: "y"}, true)
+		d, err := tables.Read(strings.NewReader(text), "t.csv", tables.Columns{Label: "y"}, true)
 		if err == nil {
 			_, err = model.Fit(t.Context(), model.ByClasses(d), model.Recipe{Learner: model.Euclidean}, nil)
 		}
@@ -141,8 +142,8 @@ func TestReadNPY(t *testing.T) {
 	x := mat.NewDense(4, 2, []float64{0, 1, 2, 3, 4, 5, 6, 8})
 	npy := func(m mat.Matrix) string { return model.Text(func(w io.Writer) error { return metric.WriteNPY(w, m) }) }
 	array, classes := npy(x), npy(mat.NewDense(4, 1, []float64{1, 2, 1, 2}))
-	labels := func(n int) ([]string, error) { return model.ReadClasses(strings.NewReader(classes), "y.npy", n) }
-	d, err := model.ReadNPY(strings.NewReader(array), "x.npy", labels)
+	labels := func(n int) ([]string, error) { return tables.ReadClasses(strings.NewReader(classes), "y.npy", n) }
+	d, err := tables.ReadNPY(strings.NewReader(array), "x.npy", labels)
 	if err != nil || !mat.Equal(d.X, x) || !slices.Equal(d.Labels, []string{"1", "2", "1", "2"}) {
 		t.Fatalf("%v, error %v", d, err)
 	}
@@ -151,13 +152,13 @@ func TestReadNPY(t *testing.T) {
 		t.Errorf("embedded as %v", b)
 	}
 	model.Refused(t, "", model.ErrorOf(labels(3)), "want 3, one per row of the array")
-	model.Refused(t, "", model.ErrorOf(model.ReadClasses(strings.NewReader("a\nb\nc\n"), "y.csv", 1)), "more rows than the 1 row of the array and a header")
-	model.Refused(t, "", model.ErrorOf(model.ReadClasses(strings.NewReader(npy(mat.NewDense(1, 4, nil))), "y.npy", 4)), "4 columns are not allowed")
+	model.Refused(t, "", model.ErrorOf(tables.ReadClasses(strings.NewReader("a\nb\nc\n"), "y.csv", 1)), "more rows than the 1 row of the array and a header")
+	model.Refused(t, "", model.ErrorOf(tables.ReadClasses(strings.NewReader(npy(mat.NewDense(1, 4, nil))), "y.npy", 4)), "4 columns are not allowed")
 }
 
 // What Reading says holds for Read and EmbedCSV alike.
 func TestReading(t *testing.T) {
-	d, err := model.Read(strings.NewReader("x;y;c\n1,5;2;a\n-;3,5;b\n2;1;a\n"), "t.csv", model.Columns{Label: "c", Cells: model.Cells{Missing: []string{"-"}}}, true)
+	d, err := tables.Read(strings.NewReader("x;y;c\n1,5;2;a\n-;3,5;b\n2;1;a\n"), "t.csv", tables.Columns{Label: "c", Cells: tables.Cells{Missing: []string{"-"}}}, true)
 	if err != nil || d.Dialect != (datasets.Dialect{Separator: ';', DecimalComma: true}) {
 		t.Fatalf("%v, error %v", d, err)
 	}
@@ -166,7 +167,7 @@ func TestReading(t *testing.T) {
 	if _, err := m.Read(strings.NewReader(text), "t.csv"); err == nil {
 		t.Error("an ambiguous file was read")
 	}
-	m = m.Reading(model.Cells{Decimal: datasets.DecimalComma, Missing: []string{"-"}})
+	m = m.Reading(tables.Cells{Decimal: datasets.DecimalComma, Missing: []string{"-"}})
 	got, err := m.Read(strings.NewReader(text), "t.csv")
 	if err != nil || got.X.At(0, 0) != 1.234 || !math.IsNaN(got.X.At(1, 0)) {
 		t.Fatalf("%v, error %v", got, err)

@@ -20,6 +20,7 @@ import (
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/random"
+	"metriclab/pkg/tables"
 )
 
 // Learners returns the learners of tables: those of the catalog that learn from class labels, from pairs drawn by them, or from the rows alone, and
@@ -31,9 +32,9 @@ func Learners() []catalog.Entry {
 
 // ByClasses is the problem of a table, or of sparse rows, with classes; learners of the rows alone need none. A learner of pairs sees pairs drawn by classes. Of sparse rows
 // features stay as they are.
-func ByClasses(d *Data) Problem { return Problem{rows{d}} }
+func ByClasses(d *tables.Data) Problem { return Problem{rows{d}} }
 
-type rows struct{ d *Data }
+type rows struct{ d *tables.Data }
 
 func (t rows) about() string            { return "a table with classes" }
 func (t rows) entries() []catalog.Entry { return Learners() }
@@ -48,7 +49,7 @@ func (t rows) rivals(r Recipe) rivals {
 
 func (t rows) cost(f fitting) catalog.Cost {
 	n, width := t.d.Dims()
-	classes, _, _ := t.d.classes()
+	classes, _, _ := classesOf(t.d.Labels)
 	return f.cost(n, width, len(classes))
 }
 
@@ -68,11 +69,9 @@ func (t rows) sample(rng *rand.Rand, n int) (task, string, error) {
 	if t.d.Labels == nil {
 		return t, "", notAllowed("sample: %s has no classes to draw rows by", t.d.Name)
 	}
-	_, _, y := t.d.classes()
-	keep := stratified(rng, t.d.order(), y, n)
-	d := t.d.Rows(keep)
-	d.kept = t.d.kept
-	return rows{d}, fmt.Sprintf("a sample of %d of %d rows, stratified by class", len(keep), all), nil
+	_, _, y := classesOf(t.d.Labels)
+	keep := stratified(rng, rowOrder(t.d), y, n)
+	return rows{t.d.Rows(keep)}, fmt.Sprintf("a sample of %d of %d rows, stratified by class", len(keep), all), nil
 }
 
 // stratified draws n of the items of order, of each class y its share, rounded to the nearest, and at least one.
@@ -92,7 +91,7 @@ func stratified(rng *rand.Rand, order, y []int, n int) (keep []int) {
 
 func (t rows) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course, error) {
 	d := t.d
-	if err := d.check("", true); err != nil {
+	if err := checkData(d, "", true); err != nil {
 		return nil, err
 	}
 	if d.Sparse != nil { // rows are as they are
@@ -100,7 +99,7 @@ func (t rows) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course, error) 
 		*fits = slices.DeleteFunc(all, func(f fitting) bool { return f.recipe.Learner == EuclideanRaw && len(all) > 1 })
 	}
 	facts.Notes = d.Look().Notes(true)
-	return d.course(d.order(), p, *fits, facts)
+	return courseOfRows(d, rowOrder(d), p, *fits, facts)
 }
 
 // ByGram is the problem of objects of which only the Gram matrix k0 is known, n×n, with a class each. Each split learns from the rows and columns of its
@@ -188,7 +187,7 @@ func (t objects) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course, erro
 	for i, f := range *fits {
 		(*fits)[i].entry, (*fits)[i].recipe.Raw = u.entry(f.entry), true
 	}
-	c, err := u.d.course(gramOrder(t.k0, t.labels), p, *fits, facts)
+	c, err := courseOfRows(u.d, gramOrder(t.k0, t.labels), p, *fits, facts)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +200,7 @@ func (t objects) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course, erro
 
 // gramUnder is a Gram matrix as rows: the numbers of the objects.
 type gramUnder struct {
-	d       *Data
+	d       *tables.Data
 	objects kernels.Objects
 }
 
@@ -217,7 +216,7 @@ func under(k0 mat.Symmetric, labels []string) (u gramUnder, err error) {
 		return u, fmt.Errorf("model: k0: %w", err)
 	}
 	u.objects = kernels.NewObjects(own)
-	u.d, err = NewData(u.objects.Points(), labels, nil)
+	u.d, err = tables.NewData(u.objects.Points(), labels, nil)
 	return u, err
 }
 
@@ -243,7 +242,7 @@ func checkObjectLabels(labels []string, n int) error {
 	if len(labels) != n {
 		return fmt.Errorf("model: %s for %s", plural.Of(len(labels), "label"), plural.Of(n, "object"))
 	}
-	if err := checkLabels(labels, n); err != nil {
+	if err := tables.CheckLabels(labels, n); err != nil {
 		return err
 	}
 	if classes, _ := datasets.Classes(labels); len(classes) < 2 {
@@ -252,9 +251,7 @@ func checkObjectLabels(labels []string, n int) error {
 	return nil
 }
 
-// classes returns the classes, the number of rows of each, and that of each row.
-func (d *Data) classes() (classes []string, counts, y []int) { return classesOf(d.Labels) }
-
+// classesOf returns the classes, the number of rows of each, and that of each row.
 func classesOf(labels []string) (classes []string, counts, y []int) {
 	classes, y = datasets.Classes(labels)
 	counts = make([]int, len(classes))
@@ -264,8 +261,8 @@ func classesOf(labels []string) (classes []string, counts, y []int) {
 	return classes, counts, y
 }
 
-// course divides rows into folds, in an order that their numbers have no part in.
-func (d *Data) course(order []int, p *Comparing, fits []fitting, facts *Facts) (*course, error) {
+// courseOfRows divides rows into folds, in an order that their numbers have no part in.
+func courseOfRows(d *tables.Data, order []int, p *Comparing, fits []fitting, facts *Facts) (*course, error) {
 	n, width := d.Dims()
 	inner := Plan{Ks: p.Ks, Folds: p.Validation, Repeats: 1}
 	if p.Share != 0 || p.Dim != 0 {
@@ -279,7 +276,7 @@ func (d *Data) course(order []int, p *Comparing, fits []fitting, facts *Facts) (
 	facts.Measures = []Measure{{MeasureKNN, true}}
 	facts.Items, facts.Features, facts.Choice = n, width, "k"
 	var y []int
-	facts.Classes, facts.Counts, y = d.classes()
+	facts.Classes, facts.Counts, y = classesOf(d.Labels)
 	facts.Notes = slices.Concat(facts.Notes, cut, p.rare(facts.Classes, facts.Counts))
 	test := (n + p.Folds - 1) / p.Folds
 	train := n - test
@@ -289,7 +286,7 @@ func (d *Data) course(order []int, p *Comparing, fits []fitting, facts *Facts) (
 	}
 	plan, v := p.Plan, p.Validation
 	folds := plan.divisions(order, y)
-	var dense *Data // of sparse rows, once a learner needs it
+	var dense *tables.Data // of sparse rows, once a learner needs it
 	return &course{
 		splits: p.Folds * p.Repeats, ratio: 1 / float64(p.Folds-1),
 		named: func(s int) string { return fmt.Sprintf("repeat %d, fold %d", s/plan.Folds+1, s%plan.Folds+1) },
@@ -319,7 +316,7 @@ func (d *Data) course(order []int, p *Comparing, fits []fitting, facts *Facts) (
 				return nil
 			}
 			if dense == nil {
-				dense, err = d.forRecipe(e.recipe, e.entry)
+				dense, err = e.recipe.rowsFor(d, e.entry)
 			}
 			e.d = dense
 			return err
@@ -417,7 +414,7 @@ type trained struct {
 }
 
 // train learns all from the rows train of d, and prepares the rows test.
-func (f fitting) train(ctx context.Context, d *Data, y, train, test []int, rng *rand.Rand, p Progress) (trained, error) {
+func (f fitting) train(ctx context.Context, d *tables.Data, y, train, test []int, rng *rand.Rand, p Progress) (trained, error) {
 	t := trained{ytrain: make([]int, len(train)), want: make([]int, len(test))}
 	for k, i := range train {
 		t.ytrain[k] = y[i]
@@ -428,13 +425,11 @@ func (f fitting) train(ctx context.Context, d *Data, y, train, test []int, rng *
 	t.model = &Model{recipe: f.recipe, layout: d.Layout}
 	var err error
 	learned, tested := d.Rows(train), d.Rows(test)
-	if d.X != nil {
-		forgetUnseen(d.Layout, learned.X, tested.X)
-	}
+	tested.ForgetUnseen(learned)
 	if t.x, _, err = t.model.prepare(learned, true); err != nil {
 		return t, err
 	}
-	t.queries = tested.matrix()
+	t.queries = tested.Matrix()
 	if tested.X != nil {
 		if t.queries, err = t.model.Prepare(t.queries); err != nil {
 			return t, err

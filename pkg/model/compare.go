@@ -19,6 +19,7 @@ import (
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/tables"
 )
 
 // Comparing says how learners are compared.
@@ -135,7 +136,7 @@ const level = 0.05
 // Validation, each split takes the learner with the fewest errors in an evaluation within what it learns from, of equals
 // that of least cost, and ByValidation is the error of that procedure on what the split tests.
 //
-// It returns an *OptionError if names or plan are not allowed, the errors of the problem, and those of Journal and Estimated.
+// It returns a *tables.OptionError if names or plan are not allowed, the errors of the problem, and those of Journal and Estimated.
 func Compare(ctx context.Context, pr Problem, base Recipe, names []string, p Comparing) (*Comparison, error) {
 	fits, others, err := pr.contenders(base, names, p.Params)
 	if err != nil {
@@ -314,10 +315,10 @@ type trialKey struct {
 	split, inner int
 }
 
-// unwrapped is the error within an *OptionError.
+// unwrapped is the error within a *tables.OptionError.
 func unwrapped(err error) error {
-	if e, ok := errors.AsType[*OptionError](err); ok {
-		return e.err
+	if e, ok := errors.AsType[*tables.OptionError](err); ok {
+		return e.Err
 	}
 	return err
 }
@@ -326,7 +327,7 @@ func unwrapped(err error) error {
 type entrant struct {
 	fitting
 	Contender
-	d *Data // dense where the learner needs that
+	d *tables.Data // dense where the learner needs that
 }
 
 // firstSplits is how many splits the first round has, and secondSplits those after the second; later ones double.

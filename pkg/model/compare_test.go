@@ -16,6 +16,7 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/model"
+	"metriclab/pkg/tables"
 )
 
 var quick = model.Comparing{Plan: model.Plan{Ks: []int{1, 3}, Folds: 3, Repeats: 3}, Validation: 2}
@@ -28,7 +29,7 @@ func recorded(done []model.Trial, to *[]model.Trial) func(model.Journal) ([]mode
 }
 
 // runComparison returns what was found, and the trials.
-func runComparison(t *testing.T, d *model.Data, names []string, p model.Comparing) (*model.Comparison, []model.Trial) {
+func runComparison(t *testing.T, d *tables.Data, names []string, p model.Comparing) (*model.Comparison, []model.Trial) {
 	t.Helper()
 	var trials []model.Trial
 	p.Journal = recorded(nil, &trials)
@@ -265,7 +266,7 @@ func TestCompareErrors(t *testing.T) {
 		{model.Recipe{Pairs: -1}, []string{"fda", "pola"}, "pairs: -1"},
 	} {
 		err := model.ErrorOf(model.Compare(t.Context(), model.ByClasses(d), tt.base, tt.names, quick))
-		if _, ok := errors.AsType[*model.OptionError](err); !ok || !strings.Contains(err.Error(), tt.want) {
+		if _, ok := errors.AsType[*tables.OptionError](err); !ok || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v: %v, want %q", tt.names, err, tt.want)
 		}
 	}
@@ -279,7 +280,7 @@ func TestCompareErrors(t *testing.T) {
 }
 
 // journalOf is the journal of a comparison, which stops before its first trial.
-func journalOf(t testing.TB, d *model.Data, base model.Recipe, p model.Comparing) (j model.Journal) {
+func journalOf(t testing.TB, d *tables.Data, base model.Recipe, p model.Comparing) (j model.Journal) {
 	t.Helper()
 	stop := errors.New("stop")
 	p.Journal = func(of model.Journal) ([]model.Trial, func(model.Trial) error, error) { j = of; return nil, nil, stop }

@@ -89,7 +89,7 @@ func (p Plan) mostNeighbours(n int) int {
 	return most
 }
 
-// check returns an *OptionError unless n rows can be divided as planned.
+// check returns a *tables.OptionError unless n rows can be divided as planned.
 func (p Plan) check(n int) error {
 	switch {
 	case p.Folds < 2 || p.Folds > n:
@@ -234,7 +234,7 @@ type outcome struct {
 //
 // An interval is the corrected resampled one (see judge.SummarizeResampled), with the ratio of what is held out to what is learned from.
 //
-// It returns the errors of Fit, naming the split, an *OptionError if the plan does not suit the data, and what Estimated returns. Once the time is over (see Plan.Limit) before the first split has ended,
+// It returns the errors of Fit, naming the split, a *tables.OptionError if the plan does not suit the data, and what Estimated returns. Once the time is over (see Plan.Limit) before the first split has ended,
 // it returns an error. It panics if the data are nil or empty.
 func Evaluate(ctx context.Context, pr Problem, r Recipe, p Plan) (*Evaluation, error) {
 	f, err := pr.resolve(r)

@@ -18,9 +18,10 @@ import (
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
 	"metriclab/pkg/random"
+	"metriclab/pkg/tables"
 )
 
-func evaluate(t *testing.T, d *model.Data, r model.Recipe, p model.Plan) *model.Evaluation {
+func evaluate(t *testing.T, d *tables.Data, r model.Recipe, p model.Plan) *model.Evaluation {
 	t.Helper()
 	return model.MustEvaluate(t, model.ByClasses(d), r, p)
 }

@@ -13,6 +13,8 @@ import (
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/random"
+	"metriclab/pkg/sparse"
+	"metriclab/pkg/tables"
 )
 
 // fitRows learns a model from all rows of d: first what stands for missing cells and
@@ -22,9 +24,9 @@ import (
 //
 // A layout that Load would refuse is an error: two columns of one name, a name for a feature too few or too many, no column for the labels; and so is a name
 // or label that is not UTF-8.
-func fitRows(ctx context.Context, d *Data, f fitting, p Progress) (*Model, error) {
+func fitRows(ctx context.Context, d *tables.Data, f fitting, p Progress) (*Model, error) {
 	r, e, values := f.recipe, f.entry, f.values
-	if err := d.check(r.Given, r.NeedsLabels()); err != nil {
+	if err := checkData(d, r.Given, r.NeedsLabels()); err != nil {
 		return nil, err
 	}
 	if r.Given != "" {
@@ -32,13 +34,13 @@ func fitRows(ctx context.Context, d *Data, f fitting, p Progress) (*Model, error
 			return nil, notAllowed("%d pairs are given, want at most %d", r.Pairs, MaxPairs)
 		}
 	}
-	classes, counts, y := d.classes()
+	classes, counts, y := classesOf(d.Labels)
 	n, _ := d.Dims()
-	m := &Model{n: n, recipe: r, learner: e.Version, layout: d.Layout.clone(), classes: classes, counts: counts}
+	m := &Model{n: n, recipe: r, learner: e.Version, layout: d.Layout.Clone(), classes: classes, counts: counts}
 	if d.Labels == nil && r.Given == "" {
 		y = make([]int, n) // as of one class, which the learner does not look at
 	}
-	used, err := d.forRecipe(r, e)
+	used, err := r.rowsFor(d, e)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +67,7 @@ func fitRows(ctx context.Context, d *Data, f fitting, p Progress) (*Model, error
 }
 
 // prepare learns the preparation and returns the prepared rows: those of d themselves if they may be changed, or are sparse.
-func (m *Model) prepare(d *Data, inPlace bool) (mat.Matrix, Report, error) {
+func (m *Model) prepare(d *tables.Data, inPlace bool) (mat.Matrix, Report, error) {
 	if d.Sparse != nil { // features stay as they are
 		m.scaler = &datasets.Scaler{Dim: len(m.layout.Features)}
 		return d.Sparse, Report{Empty: emptyRows(d.Sparse)}, nil
@@ -167,4 +169,47 @@ func online(ctx context.Context, e catalog.Entry, v catalog.Values, x mat.Matrix
 		return l.KernelMetric(), mistakes, nil
 	}
 	return nil, 0, fmt.Errorf("%s: the learner has no metric", e.Name)
+}
+
+// keepsSparse tells whether a fit by the recipe takes sparse rows as they are.
+func (r Recipe) keepsSparse(e catalog.Entry) bool {
+	return e.Form == catalog.LowRank && r.Raw && !r.ImputeMean
+}
+
+// rowsFor returns d, with rows that the recipe can use: sparse ones are made dense unless it keeps them.
+func (r Recipe) rowsFor(d *tables.Data, e catalog.Entry) (*tables.Data, error) {
+	if d.Sparse == nil || r.keepsSparse(e) {
+		return d, nil
+	}
+	x, err := d.Sparse.Dense()
+	if err != nil {
+		why := "whose rows are standardised: features as they are stay sparse"
+		if e.Form != catalog.LowRank {
+			why = "which takes no sparse rows; iplr does"
+		}
+		return nil, fmt.Errorf("model: %s: made dense for %s, %s: %w", d.Name, e.Name, why, err)
+	}
+	out := *d
+	out.X, out.Sparse = x, nil
+	return &out, nil
+}
+
+// emptyRows counts the rows without an entry.
+func emptyRows(x *sparse.Matrix) int {
+	count := 0
+	n, _ := x.Dims()
+	for i := range n {
+		if len(x.Row(i).Index) == 0 {
+			count++
+		}
+	}
+	return count
+}
+
+// checkData returns an error unless d can be fitted, by its Links if they are given, without labels if the learner needs none.
+func checkData(d *tables.Data, given string, labels bool) error {
+	if _, _ = d.Dims(); (given != "") != (d.Links != nil) {
+		return notAllowed("given: the recipe says %q, but the data have %d links", given, len(d.Links))
+	}
+	return d.Check(labels)
 }

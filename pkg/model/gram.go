@@ -21,6 +21,7 @@ import (
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/random"
+	"metriclab/pkg/tables"
 )
 
 // GramKind is the kind under which package persist stores a Gram.
@@ -393,7 +394,7 @@ func (g *Gram) restoreClasses(r gramRecipe, s gramState) error {
 	case r.Pairs < 0 || r.Pairs > MaxPairs || r.Labels == (r.Seed == 0):
 		return fmt.Errorf("recipe %+v", r)
 	}
-	if err := checkLabels(s.Classes, len(s.Classes)); err != nil {
+	if err := tables.CheckLabels(s.Classes, len(s.Classes)); err != nil {
 		return err
 	}
 	g.classes, g.counts = s.Classes, s.Counts

@@ -15,6 +15,7 @@ import (
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/random"
+	"metriclab/pkg/tables"
 	"metriclab/pkg/vectors"
 )
 
@@ -353,18 +354,18 @@ func judgePairs(ctx context.Context, under metric.SqDister, z judged[metric.Link
 
 // PairsOfRows is the problem of a table whose d.Links are labelled pairs of rows. An evaluation holds out a share of the rows that pairs name: means, scales and
 // the metric are learned from all other rows and the pairs of two of these, and what is held out is prepared by these means and scales. With Recipe.Raw pairs of a row of zeros are left out.
-func PairsOfRows(d *Data) Problem { return Problem{rowPairs{d: d, given: GivenPairs}} }
+func PairsOfRows(d *tables.Data) Problem { return Problem{rowPairs{d: d, given: GivenPairs}} }
 
 // ByChunklets is the problem of a table whose d.Chunklets say which rows are alike: all pairs of rows of one
 // chunklet are similar. With dissimilar, as many pairs of rows of different chunklets are drawn (see sample.ChunkletLinks), for learners that would otherwise
 // bring everything together. A learner that sees only which rows are connected, such as rca (catalog.Entry.Chunklets), gets as few pairs as say
 // that, and no dissimilar ones. An evaluation judges by pairs of both kinds, and gives a learner those of them that it would see here.
-func ByChunklets(d *Data, dissimilar bool) Problem {
+func ByChunklets(d *tables.Data, dissimilar bool) Problem {
 	return Problem{rowPairs{d: d, given: GivenChunklets, dissimilar: dissimilar}}
 }
 
 type rowPairs struct {
-	d          *Data
+	d          *tables.Data
 	given      string
 	dissimilar bool
 	links      []metric.Link // of a sample; nil for all
@@ -417,7 +418,7 @@ func (t rowPairs) sample(rng *rand.Rand, n int) (task, string, error) {
 		return t, "", notAllowed("sample: it does not apply to chunklets")
 	}
 	d, words := *t.d, ""
-	order := d.order()
+	order := rowOrder(&d)
 	links := relinked(d.Links, placed(order))
 	if links, words = sampled(rng, "pair", links, labelOf, n); words != "" {
 		d.Links = relinked(links, order)
@@ -430,7 +431,7 @@ func (t rowPairs) fit(ctx context.Context, f fitting, told Progress) (Fitted, er
 	d := t.d
 	if t.given == GivenChunklets {
 		rng := random.Seed{Base: f.recipe.Seed, Experiment: "model/fit"}.Stream("chunklets")
-		links, err := d.chunklinks(rng, f.entry.Chunklets, t.dissimilar)
+		links, err := chunklinks(d, rng, f.entry.Chunklets, t.dissimilar)
 		if err != nil {
 			return nil, err
 		}
@@ -446,8 +447,7 @@ func (t rowPairs) fit(ctx context.Context, f fitting, told Progress) (Fitted, er
 }
 
 // chunklinks returns the pairs that chunklets make; chained ones only connect the rows of each.
-func (d *Data) chunklinks(rng *rand.Rand, chained, dissimilar bool) (links []metric.Link, err error) {
-	d.given()
+func chunklinks(d *tables.Data, rng *rand.Rand, chained, dissimilar bool) (links []metric.Link, err error) {
 	if n, _ := d.Dims(); len(d.Chunklets) != n {
 		return nil, fmt.Errorf("model: %s: %d chunklets of %d rows", d.Name, len(d.Chunklets), n)
 	}
@@ -459,7 +459,7 @@ func (d *Data) chunklinks(rng *rand.Rand, chained, dissimilar bool) (links []met
 	}
 	none := *d
 	none.Links = nil
-	order := none.order() // which pairs are drawn does not depend on the numbers of rows
+	order := rowOrder(&none) // which pairs are drawn does not depend on the numbers of rows
 	ordered := make([]int, len(order))
 	for k, i := range order {
 		ordered[k] = of[i]
@@ -482,7 +482,7 @@ func (t rowPairs) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course, err
 	d := t.d
 	if t.given == GivenChunklets {
 		rng := random.Seed{Base: p.Seed, Experiment: "model/evaluate"}.Stream("chunklets")
-		links, err := d.chunklinks(rng, false, true)
+		links, err := chunklinks(d, rng, false, true)
 		if err != nil {
 			return nil, err
 		}
@@ -490,7 +490,7 @@ func (t rowPairs) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course, err
 		with.Links = links
 		d = &with
 	}
-	if err := d.check(t.given, false); err != nil {
+	if err := checkData(d, t.given, false); err != nil {
 		return nil, err
 	}
 	if len(d.Links) > MaxPairs {
@@ -502,7 +502,7 @@ func (t rowPairs) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course, err
 		}
 	}
 	i := slices.IndexFunc(*fits, func(f fitting) bool { return f.recipe.Learner != EuclideanRaw })
-	laid, notes, err := d.layPairs((*fits)[max(i, 0)])
+	laid, notes, err := layPairs(d, (*fits)[max(i, 0)])
 	if err != nil {
 		return nil, err
 	}
@@ -566,9 +566,9 @@ func (t rowPairs) trial(ctx context.Context, l laidPairs, h heldRun[metric.Link]
 }
 
 // onPairs learns from rows of d and pairs of these, unless there is nothing to learn, and prepares other rows.
-func (f fitting) onPairs(ctx context.Context, d *Data, rest []int, links []metric.Link, others []int, told Progress) (m *Model, x, z *mat.Dense, err error) {
+func (f fitting) onPairs(ctx context.Context, d *tables.Data, rest []int, links []metric.Link, others []int, told Progress) (m *Model, x, z *mat.Dense, err error) {
 	learned, tested := d.Rows(rest), d.Rows(others)
-	forgetUnseen(d.Layout, learned.X, tested.X)
+	tested.ForgetUnseen(learned)
 	m = &Model{recipe: f.recipe, layout: d.Layout}
 	prepared, _, err := m.prepare(learned, true)
 	if err != nil {
@@ -587,16 +587,16 @@ func (f fitting) onPairs(ctx context.Context, d *Data, rest []int, links []metri
 
 // laidPairs are the rows of a table and pairs of them, in an order that the contents give.
 type laidPairs struct {
-	d   *Data
+	d   *tables.Data
 	all *known[metric.Link] // items are the rows that are named
 }
 
 // layPairs orders rows and pairs of d, and leaves out what the recipe cannot judge, with notes.
-func (d *Data) layPairs(f fitting) (l laidPairs, notes []string, err error) {
-	order := d.order()
+func layPairs(d *tables.Data, f fitting) (l laidPairs, notes []string, err error) {
+	order := rowOrder(d)
 	links := relinked(d.Links, placed(order))
 	notes = d.Look().Notes(true)
-	if d, err = d.forRecipe(f.recipe, catalog.Entry{Name: f.entry.Name}); err != nil {
+	if d, err = f.recipe.rowsFor(d, catalog.Entry{Name: f.entry.Name}); err != nil {
 		return l, nil, err
 	}
 	l.d, l.all = d.Rows(order), ofPairs.named(links)

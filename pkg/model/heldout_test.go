@@ -19,10 +19,11 @@ import (
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist/persisttest"
 	"metriclab/pkg/random"
+	"metriclab/pkg/tables"
 )
 
 // judgedTable has rows that are alike if they are near in the first feature; the second one is noise of a larger scale.
-func judgedTable(t testing.TB, n, pairs int) *Data {
+func judgedTable(t testing.TB, n, pairs int) *tables.Data {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 3))
 	x := mat.NewDense(n, 3, nil)
@@ -35,7 +36,7 @@ func judgedTable(t testing.TB, n, pairs int) *Data {
 		rows[i] = i
 	}
 	slices.SortFunc(rows, nearest.RowOrder(x))
-	d := Must(NewData(rowsOf(x, rows), nil, nil))
+	d := Must(tables.NewData(rowsOf(x, rows), nil, nil))
 	for range pairs {
 		i := rng.IntN(n - 4) // the last rows are in no pair
 		j := rng.IntN(n - 4)
@@ -61,7 +62,7 @@ func TestEvaluatePairs(t *testing.T) {
 	for i := range 56 {
 		grouped.Chunklets[i] = fmt.Sprint(i / 7)
 	}
-	links := Must(grouped.chunklinks(random.Seed{Base: 1, Experiment: "model/evaluate"}.Stream("chunklets"), false, true))
+	links := Must(chunklinks(&grouped, random.Seed{Base: 1, Experiment: "model/evaluate"}.Stream("chunklets"), false, true))
 	all := make([]int, 60)
 	for i := range all {
 		all[i] = i
@@ -69,7 +70,7 @@ func TestEvaluatePairs(t *testing.T) {
 	paired.Links = relinked(links, all)
 	for _, c := range []struct {
 		pr      Problem
-		d       *Data // with the pairs
+		d       *tables.Data // with the pairs
 		learner string
 	}{
 		{PairsOfRows(d), d, "itml"}, {PairsOfRows(d), d, "pola"}, {PairsOfRows(d), d, "kernel-itml"}, {PairsOfRows(d), d, "kernel-pola"},
@@ -96,7 +97,7 @@ func TestEvaluatePairs(t *testing.T) {
 }
 
 // slowPairSplit does split s of e by Fit.
-func slowPairSplit(t *testing.T, d *Data, r Recipe, e *Evaluation, s int) []float64 {
+func slowPairSplit(t *testing.T, d *tables.Data, r Recipe, e *Evaluation, s int) []float64 {
 	t.Helper()
 	out := map[int]bool{} // items are rows 0 to 55
 	for _, i := range (random.Seed{Base: 1, Experiment: "model/vectors", Trial: s}).Stream("items").Perm(56)[:17] {
@@ -144,14 +145,14 @@ func slowPairSplit(t *testing.T, d *Data, r Recipe, e *Evaluation, s int) []floa
 func TestEvaluatePairsErrors(t *testing.T) {
 	d := judgedTable(t, 60, 400)
 	for name, c := range map[string]struct {
-		change func(d *Data)
+		change func(d *tables.Data)
 		want   string
 		option bool
 	}{
-		"no pairs": {func(d *Data) { d.Links = nil }, "0 links", true},
-		"a row":    {func(d *Data) { d.Links[3].I = 60 }, "60", false},
-		"few":      {func(d *Data) { d.Links = d.Links[:4] }, "more pairs", false},
-		"one kind": {func(d *Data) {
+		"no pairs": {func(d *tables.Data) { d.Links = nil }, "0 links", true},
+		"a row":    {func(d *tables.Data) { d.Links[3].I = 60 }, "60", false},
+		"few":      {func(d *tables.Data) { d.Links = d.Links[:4] }, "more pairs", false},
+		"one kind": {func(d *tables.Data) {
 			d.Links = slices.DeleteFunc(d.Links, func(l metric.Link) bool { return l.Label == metric.Dissimilar })
 		}, "pair is dissimilar", false},
 	} {
@@ -160,7 +161,7 @@ func TestEvaluatePairsErrors(t *testing.T) {
 		c.change(&other)
 		err := ErrorOf(Evaluate(t.Context(), PairsOfRows(&other), Recipe{Learner: "itml"}, Plan{}))
 		Refused(t, name, err, c.want)
-		if _, ok := errors.AsType[*OptionError](err); ok != c.option {
+		if _, ok := errors.AsType[*tables.OptionError](err); ok != c.option {
 			t.Errorf("%s: OptionError %v", name, ok)
 		}
 	}
@@ -168,14 +169,14 @@ func TestEvaluatePairsErrors(t *testing.T) {
 
 const judgements = "id,x,y,who\n1,0,5,ann\n2,0.5,1,ann\n3,1,3,ann\n4,4,-4,bob\n5,4.5,0,bob\n6,4,5,\n"
 
-func readJudged(t *testing.T, c Columns) *Data {
+func readJudged(t *testing.T, c tables.Columns) *tables.Data {
 	t.Helper()
-	return Must(Read(strings.NewReader(judgements), "judged.csv", c, false))
+	return Must(tables.Read(strings.NewReader(judgements), "judged.csv", c, false))
 }
 
 // A model of pairs that are given is that of the learner on these pairs of prepared rows, and comes back as it was.
 func TestGivenPairs(t *testing.T) {
-	d := readJudged(t, Columns{Unlabelled: true, Drop: []string{"id", "who"}})
+	d := readJudged(t, tables.Columns{Unlabelled: true, Drop: []string{"id", "who"}})
 	if d.Labels != nil || d.Layout.Label != "" || !slices.Equal(d.Layout.Features, []string{"x", "y"}) {
 		t.Fatalf("%+v", d)
 	}
@@ -212,8 +213,8 @@ func TestGivenPairs(t *testing.T) {
 
 func TestGivenErrors(t *testing.T) {
 	one := []metric.Link{{I: 0, J: 1, Label: metric.Similar}}
-	d := readJudged(t, Columns{Unlabelled: true, Drop: []string{"id", "who"}})
-	with := func(links []metric.Link, chunklets []string) *Data {
+	d := readJudged(t, tables.Columns{Unlabelled: true, Drop: []string{"id", "who"}})
+	with := func(links []metric.Link, chunklets []string) *tables.Data {
 		other := *d
 		other.Links, other.Chunklets = links, chunklets
 		return &other
@@ -232,12 +233,12 @@ func TestGivenErrors(t *testing.T) {
 		Refused(t, "fit", ErrorOf(Fit(t.Context(), c.pr, Recipe{Learner: c.learner}, nil)), want)
 		Refused(t, "evaluate", ErrorOf(Evaluate(t.Context(), c.pr, Recipe{Learner: c.learner}, Plan{})), want)
 	}
-	Refused(t, "no label", ErrorOf(Read(strings.NewReader(judgements), "t", Columns{}, false)), "label: no column given")
+	Refused(t, "no label", ErrorOf(tables.Read(strings.NewReader(judgements), "t", tables.Columns{}, false)), "label: no column given")
 }
 
 // Chunklets are all similar pairs within them; rca sees as few as connect them.
 func TestByChunklets(t *testing.T) {
-	d := readJudged(t, Columns{Unlabelled: true, Chunklets: "who", Drop: []string{"id"}})
+	d := readJudged(t, tables.Columns{Unlabelled: true, Chunklets: "who", Drop: []string{"id"}})
 	m := MustFit[*Model](t, ByChunklets(d, true), Recipe{Learner: "rca", Raw: true})
 	if r := m.Report(); r.Similar != 3 || r.Dissimilar != 0 || m.Recipe().Given != GivenChunklets || d.Links != nil {
 		t.Errorf("%+v, recipe %+v, links %v", r, m.Recipe(), d.Links)
@@ -340,7 +341,7 @@ func TestUnseenCategory(t *testing.T) {
 	for i := range 40 {
 		text += fmt.Sprintf("%d,%s\n", i*7%40, []string{"red", "blue"}[i%2])
 	}
-	with := Must(Read(strings.NewReader(text+"50,once\n"), "t.csv", Columns{Unlabelled: true, OneHot: []string{"colour"}}, false))
+	with := Must(tables.Read(strings.NewReader(text+"50,once\n"), "t.csv", tables.Columns{Unlabelled: true, OneHot: []string{"colour"}}, false))
 	rng := rand.New(rand.NewPCG(5, 5))
 	for range 300 {
 		p := rng.Perm(41)

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"metriclab/pkg/limits"
+	"metriclab/pkg/tables"
 )
 
 // A Journal keeps the trials of a comparison, so that a later run can go on: lines of JSON, the first of which names the
@@ -99,8 +100,8 @@ func digest(h io.Writer, values ...any) {
 	}
 }
 
-// digest writes the rows of d, their classes and the names of the columns.
-func (d *Data) digest(h io.Writer) {
+// digestRows writes the rows of d, their classes and the names of the columns.
+func digestRows(h io.Writer, d *tables.Data) {
 	text := func(s string) {
 		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(s))))
 		io.WriteString(h, s)
@@ -322,11 +323,11 @@ func (j Journal) other(text []byte) string {
 	return ""
 }
 
-func (t rows) digest(h io.Writer)    { t.d.digest(h) }
+func (t rows) digest(h io.Writer)    { digestRows(h, t.d) }
 func (t objects) digest(h io.Writer) { digest(h, upper(matrixOf(t.k0, nil)), t.labels) }
 
 func (t rowPairs) digest(h io.Writer) {
-	t.d.digest(h)
+	digestRows(h, t.d)
 	digest(h, t.d.Links, t.d.Chunklets, t.dissimilar)
 }
 

@@ -7,15 +7,12 @@
 // # How it is built
 //
 // A model learns everything from its training rows (pkg/model): imputation, standardisation, pairs and metric;
-// Evaluate learns it again in every fold. Categories of one-hot columns are those of the table; in a fold, one that
-// no training row has is 0 in test rows, as in new ones. How a CSV file is written (datasets.Dialect) is found in its
-// first 64 KiB, belongs to the file and not to the model, and is refused where two readings fit. Sparse rows
-// (Data.Sparse) stay so where a learner takes them (catalog.LowRank) and features stay as they are: to subtract
-// means would fill them. Otherwise they are made dense, once the size is checked. The format follows from the end of
-// the file's name or a flag; whether features are standardised never does. Data come from a file (Read) or from
-// memory (NewData). Read counts the rows of a regular file first and makes one matrix, without cells as text;
-// EmbedCSV embeds a file of any length in blocks. One check of the layout serves Fit and Load, so that what is fitted
-// can be saved and loaded.
+// Evaluate learns it again in every fold. Tables are read by pkg/tables; a model keeps their layout, and reads others
+// like them (tables.Reader). Categories of one-hot columns are those of the table; in a fold, one that
+// no training row has is 0 in test rows, as in new ones. Sparse rows
+// (tables.Data.Sparse) stay so where a learner takes them (catalog.LowRank) and features stay as they are: to subtract
+// means would fill them. Otherwise they are made dense, once the size is checked. One check of the layout serves Fit
+// and Load, so that what is fitted can be saved and loaded.
 //
 // A kernel of compared objects is a model of its own (model.Compared): it has coordinates, about the mean object, and
 // no map. Cross-validation divides questions, not answers: an answer seen twice would otherwise stand on both sides.
@@ -50,6 +47,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -60,6 +58,7 @@ import (
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/sparse"
+	"metriclab/pkg/tables"
 )
 
 // Version changes whenever Fit gives another model for the same data and recipe,
@@ -77,7 +76,7 @@ type Metric interface {
 type Model struct {
 	recipe  Recipe
 	learner int // version of the learner
-	layout  Layout
+	layout  tables.Layout
 	classes []string
 	counts  []int // of training rows, per class
 	n       int   // training rows
@@ -85,7 +84,7 @@ type Model struct {
 	metric  Metric
 	report  Report
 	within  bool // Embed as Within says
-	cells   Cells
+	cells   tables.Cells
 }
 
 // Report is what there is to say of one fit; what does not apply is zero.
@@ -162,7 +161,7 @@ func (m *Model) Recipe() Recipe { return m.made().recipe.clone() }
 func (m *Model) LearnerVersion() int { return m.made().learner }
 
 // Layout returns which columns of a file are what.
-func (m *Model) Layout() Layout { return m.made().layout.clone() }
+func (m *Model) Layout() tables.Layout { return m.made().layout.Clone() }
 
 // Classes returns the names of the classes of the training rows and how many rows
 // each has; none if they had no labels.
@@ -205,6 +204,36 @@ func (m *Model) Within() (*Model, error) {
 	return &inside, nil
 }
 
+// Read reads a CSV file like the one that the model was fitted on. With a header,
+// columns are found by name and others left out; without one, the file has all
+// columns of the training file, or the features alone. Labels are read if they
+// are there: a column of missing cells only, as new rows have it, counts as none.
+// Errors are those of tables.Read.
+func (m *Model) Read(r io.Reader, name string) (*tables.Data, error) { return m.reader().CSV(r, name) }
+
+// ReadSVMLight reads rows of svmlight or LIBSVM for a model that was fitted on a table without header: feature i is the i-th feature of that table. Rows may lack features that the
+// training rows had; an index behind the last of these is an error.
+func (m *Model) ReadSVMLight(r io.Reader, name string, base datasets.IndexBase) (*tables.Data, error) {
+	return m.reader().SVMLight(r, name, base)
+}
+
+// ReadNPY reads features for a model that was fitted on rows without names of columns: column i of the array is the i-th feature.
+func (m *Model) ReadNPY(r io.Reader, name string, labels func(n int) ([]string, error)) (*tables.Data, error) {
+	return m.reader().NPY(r, name, labels)
+}
+
+// Reading returns m as a model whose Read and EmbedCSV read cells as c says, in place of those of the zero Cells.
+func (m *Model) Reading(c tables.Cells) *Model {
+	other := *m.made()
+	other.cells = c
+	return &other
+}
+
+// reader reads tables like the one of the fit.
+func (m *Model) reader() tables.Reader {
+	return tables.Reader{Layout: m.made().layout, Cells: m.cells, Missing: m.recipe.ImputeMean}
+}
+
 // Embed returns the n×r matrix of the coordinates of the prepared rows of x,
 // between which Euclidean distances are those of the metric: Lx, or Gk(x) of a *kernels.Metric. Its errors are those
 // of Prepare, ErrNoEmbedding for a *kernels.Transformed, ErrZero for a metric of rank 0,
@@ -218,29 +247,22 @@ func (m *Model) embed(x mat.Matrix, first int) (*mat.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s, ok := x.(*sparse.Matrix); ok && s != nil {
+	s, isSparse := x.(*sparse.Matrix)
+	if isSparse = isSparse && s != nil; isSparse {
 		n, _ := s.Dims()
 		if err := limits.Check(fmt.Sprintf("coordinates of %d rows in %d dimensions", n, l.Rows()), limits.Floats(n, l.Rows())); err != nil {
 			return nil, fmt.Errorf("model: %w", err)
 		}
-		if _, ok := m.metric.(*metric.LowRank); ok && m.scaler.Fill == nil && m.scaler.Shift == nil {
-			out := l.EmbedRows(s)
-			if err := checkCoordinates(out, first); err != nil {
-				return nil, err
-			}
-			return out, nil
-		}
-		if x, err = s.Dense(); err != nil {
-			return nil, fmt.Errorf("model: rows made dense: %w", err)
-		}
 	}
-	p, err := m.scaler.Apply(x)
+	p, err := m.prepareRows(x, first)
 	if err != nil {
-		return nil, named(err, m.layout.Features, first)
+		return nil, err
 	}
-	n, _ := p.Dims()
-	if err := limits.Check(fmt.Sprintf("an embedding of %d rows", n), limits.Floats(n, between(l)+l.Rows())); err != nil {
-		return nil, fmt.Errorf("model: %w", err)
+	if p != mat.Matrix(s) {
+		n, _ := p.Dims()
+		if err := limits.Check(fmt.Sprintf("an embedding of %d rows", n), limits.Floats(n, between(l)+l.Rows())); err != nil {
+			return nil, fmt.Errorf("model: %w", err)
+		}
 	}
 	out := l.EmbedRows(p)
 	if err := checkCoordinates(out, first); err != nil {

@@ -30,6 +30,7 @@ import (
 	"metriclab/pkg/persist"
 	"metriclab/pkg/persist/persisttest"
 	"metriclab/pkg/random"
+	"metriclab/pkg/tables"
 )
 
 // must keeps examples short; elsewhere, return the error.
@@ -37,9 +38,9 @@ func must[T any](v T, err error) T { return model.Must(v, err) }
 
 // blobs draws n rows of c classes in d dimensions: normal about means that differ
 // in the first coordinate, on scales that differ by feature.
-func blobs(seed uint64, n, c, d int) *model.Data {
+func blobs(seed uint64, n, c, d int) *tables.Data {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	out := &model.Data{Name: "blobs", X: mat.NewDense(n, d, nil), Layout: model.Layout{Header: true, Width: d + 1, Label: "class"}}
+	out := &tables.Data{Name: "blobs", X: mat.NewDense(n, d, nil), Layout: tables.Layout{Header: true, Width: d + 1, Label: "class"}}
 	for j := range d {
 		out.Layout.Features = append(out.Layout.Features, fmt.Sprintf("f%d", j))
 	}
@@ -57,7 +58,7 @@ func blobs(seed uint64, n, c, d int) *model.Data {
 	return out
 }
 
-func indices(d *model.Data) []int {
+func indices(d *tables.Data) []int {
 	n, _ := d.Dims()
 	all := make([]int, n)
 	for i := range all {
@@ -67,13 +68,13 @@ func indices(d *model.Data) []int {
 }
 
 // sorted returns the rows of d in the order in which an evaluation takes them, if the first column has no number twice.
-func sorted(d *model.Data) *model.Data {
+func sorted(d *tables.Data) *tables.Data {
 	order := indices(d)
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(d.X.At(i, 0), d.X.At(j, 0)) })
 	return d.Rows(order)
 }
 
-func fit(t testing.TB, d *model.Data, r model.Recipe) *model.Model {
+func fit(t testing.TB, d *tables.Data, r model.Recipe) *model.Model {
 	t.Helper()
 	return model.MustFit[*model.Model](t, model.ByClasses(d), r)
 }
@@ -206,24 +207,24 @@ func TestPrepare(t *testing.T) {
 
 func TestFitErrors(t *testing.T) {
 	for _, tt := range []struct {
-		change func(d *model.Data, r *model.Recipe)
+		change func(d *tables.Data, r *model.Recipe)
 		want   string
 	}{
-		{func(d *model.Data, _ *model.Recipe) { d.Labels = nil }, "blobs has no labels"},
-		{func(d *model.Data, _ *model.Recipe) { d.Labels = d.Labels[:3] }, "3 labels for 12 rows"},
-		{func(d *model.Data, _ *model.Recipe) { d.Layout.Features = nil }, "0 names for 2 features"},
-		{func(d *model.Data, _ *model.Recipe) { d.Labels = slices.Repeat([]string{"a"}, 12) }, `all labels are "a"`},
-		{func(d *model.Data, _ *model.Recipe) { d.X.Set(3, 1, math.NaN()) }, "column f1: 1 of 12 cells are missing"},
-		{func(d *model.Data, r *model.Recipe) {
+		{func(d *tables.Data, _ *model.Recipe) { d.Labels = nil }, "blobs has no labels"},
+		{func(d *tables.Data, _ *model.Recipe) { d.Labels = d.Labels[:3] }, "3 labels for 12 rows"},
+		{func(d *tables.Data, _ *model.Recipe) { d.Layout.Features = nil }, "0 names for 2 features"},
+		{func(d *tables.Data, _ *model.Recipe) { d.Labels = slices.Repeat([]string{"a"}, 12) }, `all labels are "a"`},
+		{func(d *tables.Data, _ *model.Recipe) { d.X.Set(3, 1, math.NaN()) }, "column f1: 1 of 12 cells are missing"},
+		{func(d *tables.Data, r *model.Recipe) {
 			r.ImputeMean = true
 			for i := range 12 {
 				d.X.Set(i, 1, math.NaN())
 			}
 		}, "column f1: all 12 cells are missing"},
-		{func(d *model.Data, _ *model.Recipe) { d.X.Set(0, 0, 1e200); d.X.Set(1, 0, -1e200) }, "column f0: the variance overflows"},
-		{func(_ *model.Data, r *model.Recipe) { r.Params = map[string]string{"gamma": "-1"} }, "pola: parameter gamma"},
-		{func(_ *model.Data, r *model.Recipe) { r.Learner, r.Params = "fda", map[string]string{"dim": "5"} }, "fda: k: 5"},
-		{func(d *model.Data, _ *model.Recipe) {
+		{func(d *tables.Data, _ *model.Recipe) { d.X.Set(0, 0, 1e200); d.X.Set(1, 0, -1e200) }, "column f0: the variance overflows"},
+		{func(_ *tables.Data, r *model.Recipe) { r.Params = map[string]string{"gamma": "-1"} }, "pola: parameter gamma"},
+		{func(_ *tables.Data, r *model.Recipe) { r.Learner, r.Params = "fda", map[string]string{"dim": "5"} }, "fda: k: 5"},
+		{func(d *tables.Data, _ *model.Recipe) {
 			for i := range d.Labels {
 				d.Labels[i] = fmt.Sprint(i)
 			}
@@ -332,7 +333,7 @@ func TestRecipeResolved(t *testing.T) {
 			t.Errorf("start %q: %+v, error %v", start, r, err)
 		}
 	}
-	var refused *model.OptionError
+	var refused *tables.OptionError
 	if _, err := rows.Resolved(model.Recipe{Learner: "lego", Params: map[string]string{"u": "9"}}); !errors.As(err, &refused) {
 		t.Errorf("u = 9 and l = 8: error %v is no OptionError", err)
 	}
@@ -486,7 +487,7 @@ func FuzzLoad(f *testing.F) {
 }
 
 // rowsFor are rows of the columns of blobs, if m reads them.
-func rowsFor(m *model.Model) *model.Data {
+func rowsFor(m *model.Model) *tables.Data {
 	d, _ := m.Read(strings.NewReader("f0,f1,class\n1,2,a\n2,1,b\n1,1,a\n3,1,b\n"), "x.csv")
 	return d
 }
@@ -522,7 +523,7 @@ func wineFile(t *testing.T) *os.File {
 // FDA on wine is the textbook case: two directions that separate the cultivars
 // almost perfectly.
 func TestWine(t *testing.T) {
-	d := must(model.Read(wineFile(t), "wine.data", model.Columns{Label: "1"}, false))
+	d := must(tables.Read(wineFile(t), "wine.data", tables.Columns{Label: "1"}, false))
 	learner, baseline := scores(evaluate(t, d, model.Recipe{Learner: "fda"}, model.Plan{Repeats: 4}))
 	// Linear discriminants have 1 to 2 % error by leave-one-out (UCI's description
 	// of the data), 1-NN on standardised features about 4 to 5 %.
@@ -533,7 +534,7 @@ func TestWine(t *testing.T) {
 
 func ExampleFit() {
 	table := "height,weight,kind\n1,10,a\n2,30,a\n1,20,a\n8,15,b\n9,25,b\n8,20,b\n"
-	d := must(model.Read(strings.NewReader(table), "table.csv", model.Columns{Label: "kind"}, false))
+	d := must(tables.Read(strings.NewReader(table), "table.csv", tables.Columns{Label: "kind"}, false))
 	m := must(model.Fit(context.Background(), model.ByClasses(d), model.Recipe{Learner: "fda"}, nil))
 	z := must(m.(*model.Model).Embed(d.X))
 	for i, label := range d.Labels {
@@ -555,7 +556,7 @@ func TestZeroValuePanics(t *testing.T) {
 		"Save":           func(m *model.Model) { _ = m.Save(io.Discard) },
 		"Embed":          func(m *model.Model) { _, _ = m.Embed(x) },
 		"Prepare":        func(m *model.Model) { _, _ = m.Prepare(x) },
-		"Plot":           func(m *model.Model) { _, _ = m.Plot(&model.Data{X: x}) },
+		"Plot":           func(m *model.Model) { _, _ = m.Plot(&tables.Data{X: x}) },
 		"Read":           func(m *model.Model) { _, _ = m.Read(strings.NewReader("1\n"), "x") },
 		"Metric":         func(m *model.Model) { m.Metric() },
 		"Recipe":         func(m *model.Model) { m.Recipe() },

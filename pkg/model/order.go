@@ -12,6 +12,7 @@ import (
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/random"
+	"metriclab/pkg/tables"
 )
 
 // No evaluation depends on the order of rows, or of lines of a file. So everything that is drawn, divided or summed up is so in an order that the contents give.
@@ -99,10 +100,10 @@ func placed(order []int) []int {
 	return place
 }
 
-// order returns the rows of d in an order that their numbers, classes, chunklets and links give.
-func (d *Data) order() []int {
+// rowOrder returns the rows of d in an order that their numbers, classes, chunklets and links give.
+func rowOrder(d *tables.Data) []int {
 	n, _ := d.Dims()
-	rows := nearest.RowOrder(d.matrix())
+	rows := nearest.RowOrder(d.Matrix())
 	compare := func(i, j int) int {
 		by := rows(i, j)
 		for _, words := range [][]string{d.Labels, d.Chunklets} {

@@ -15,6 +15,7 @@ import (
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/random"
+	"metriclab/pkg/tables"
 	"metriclab/pkg/vectors"
 )
 
@@ -57,9 +58,8 @@ type scene struct {
 //
 // It returns the errors of Embed, and an error if there are fewer than 2 rows or
 // more than MaxClasses classes. It panics if d is nil.
-func (m *Model) Plot(d *Data) (Picture, error) {
-	d.given()
-	z, err := m.Embed(d.matrix())
+func (m *Model) Plot(d *tables.Data) (Picture, error) {
+	z, err := m.Embed(d.Matrix())
 	if err != nil {
 		return Picture{}, err
 	}

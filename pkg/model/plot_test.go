@@ -12,6 +12,7 @@ import (
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/tables"
 )
 
 // points returns where each row is drawn, by the name of its series.
@@ -77,7 +78,7 @@ func TestPlot(t *testing.T) {
 func TestPlotOtherData(t *testing.T) {
 	d := blobs(13, 30, 3, 2)
 	m := fit(t, d, model.Recipe{Learner: "fda"})
-	look := func(d *model.Data) map[string]plots.Points {
+	look := func(d *tables.Data) map[string]plots.Points {
 		drawing := must(m.Plot(d))
 		return points(t, drawing.Drawing)
 	}

@@ -20,6 +20,7 @@ import (
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/sparse"
+	"metriclab/pkg/tables"
 	"metriclab/pkg/vectors"
 )
 
@@ -51,19 +52,18 @@ const perNeighbour = 12
 // They are usually the rows that m was fitted on, but others do: see Notes. They may have no labels.
 // Memory is that of the prepared rows and their coordinates. Sparse rows stay sparse where Embed leaves them so.
 //
-// It returns the errors of Prepare and nearest.NewKNN, an *OptionError unless 1 ≤ k ≤ rows of train, and an error if the
+// It returns the errors of Prepare and nearest.NewKNN, a *tables.OptionError unless 1 ≤ k ≤ rows of train, and an error if the
 // coordinates exceed limits.Memory. It panics if train is nil or does not have the columns of m.
-func (m *Model) Neighbourhood(train *Data, k int) (*Neighbourhood, error) {
+func (m *Model) Neighbourhood(train *tables.Data, k int) (*Neighbourhood, error) {
 	return m.neighbourhood(train, k, false)
 }
 
 // Classifier is Neighbourhood to predict classes: it yields a Near with Elected. It returns an error that wraps ErrUnlabelled if train has no labels.
-func (m *Model) Classifier(train *Data, k int) (*Neighbourhood, error) {
+func (m *Model) Classifier(train *tables.Data, k int) (*Neighbourhood, error) {
 	return m.neighbourhood(train, k, true)
 }
 
-func (m *Model) neighbourhood(train *Data, k int, elect bool) (*Neighbourhood, error) {
-	train.given()
+func (m *Model) neighbourhood(train *tables.Data, k int, elect bool) (*Neighbourhood, error) {
 	n, d := train.Dims()
 	if d != m.made().metric.Dim() {
 		panic(fmt.Sprintf("model: Neighbourhood: %d features, want %d", d, m.metric.Dim()))
@@ -74,7 +74,7 @@ func (m *Model) neighbourhood(train *Data, k int, elect bool) (*Neighbourhood, e
 	}
 	width := m.width()
 	h.extra = width + perNeighbour*k
-	x, err := h.prepared(train.matrix(), 0)
+	x, err := m.prepareRows(train.Matrix(), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (m *Model) neighbourhood(train *Data, k int, elect bool) (*Neighbourhood, e
 // Neighbourhood returns the n objects that g was fitted on as those among which neighbours are looked for, by Euclidean distances between the coordinates
 // of Embed. What these lack is told there; the order of neighbours lacks nothing. labels holds the class of each object, or is nil.
 //
-// It returns an error if there are fewer or more labels than objects, the errors of Embed, and an *OptionError unless 1 ≤ k ≤ n.
+// It returns an error if there are fewer or more labels than objects, the errors of Embed, and a *tables.OptionError unless 1 ≤ k ≤ n.
 func (g *Gram) Neighbourhood(labels []string, k int) (*Neighbourhood, error) {
 	return g.neighbourhood(labels, k, false)
 }
@@ -126,7 +126,7 @@ func (g *Gram) neighbourhood(labels []string, k int, elect bool) (*Neighbourhood
 // Classifier returns the vectors of a file, whose classes labels holds, as those that elect the classes of others by their votes, as the rows of a Model do. Vectors
 // of zeros have no votes if the recipe has Unit: Notes tells of them. Memory is that of the coordinates.
 //
-// It returns an *OptionError unless 1 ≤ k ≤ the number of vectors that vote, an error if the coordinates exceed limits.Memory, the errors of the file and of Embed,
+// It returns a *tables.OptionError unless 1 ≤ k ≤ the number of vectors that vote, an error if the coordinates exceed limits.Memory, the errors of the file and of Embed,
 // and the one of ctx. It panics if the file does not have the dimension of the model, or labels another length.
 func (m *Vectors) Classifier(ctx context.Context, f *vectors.File, labels []string, k int, p Progress) (*Neighbourhood, error) {
 	n, r := f.Rows(), m.Rows()
@@ -315,26 +315,6 @@ type Near struct {
 	Notes   []string
 }
 
-// prepared returns rows as the metric takes them; the first is row first of a table.
-func (h *Neighbourhood) prepared(x mat.Matrix, first int) (mat.Matrix, error) {
-	m := h.prepare
-	if s, ok := x.(*sparse.Matrix); ok {
-		if _, low := m.metric.(*metric.LowRank); low && m.scaler.Fill == nil && m.scaler.Shift == nil {
-			return s, nil
-		}
-		dense, err := s.Dense()
-		if err != nil {
-			return nil, fmt.Errorf("model: rows made dense: %w", err)
-		}
-		x = dense
-	}
-	out, err := m.scaler.Apply(x)
-	if err != nil {
-		return nil, named(err, m.layout.Features, first)
-	}
-	return out, nil
-}
-
 // search answers for prepared rows, of which the first is row first of a table.
 func (h *Neighbourhood) search(ctx context.Context, x mat.Matrix, first int) (*Near, error) {
 	if h.expand != nil {
@@ -365,88 +345,48 @@ func (h *Neighbourhood) search(ctx context.Context, x mat.Matrix, first int) (*N
 // of nearest.KNN.Neighbours, and that of ctx. It panics if h is of a Gram.
 func (h *Neighbourhood) CSV(ctx context.Context, r io.Reader, name string) iter.Seq2[*Near, error] {
 	m := h.ofModel("CSV")
-	return func(yield func(*Near, error) bool) {
-		for b, err := range m.preparedCSV(r, name, h.extra) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			near, err := h.search(ctx, b.x, b.first)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			near.Labels, near.Unused, near.Dialect, near.Notes = b.labels, b.unused, b.dialect, b.notes
-			if !yield(near, nil) {
-				return
-			}
-		}
-	}
+	return h.rows(ctx, func() (iter.Seq2[*tables.Data, error], int, error) {
+		return m.reader().Blocks(r, name, h.extra), 0, nil
+	})
 }
 
 // SVMLight is CSV for rows of svmlight, which are all read first: see Model.ReadSVMLight.
 func (h *Neighbourhood) SVMLight(ctx context.Context, r io.Reader, name string, base datasets.IndexBase) iter.Seq2[*Near, error] {
 	m := h.ofModel("SVMLight")
-	return func(yield func(*Near, error) bool) {
-		d, err := m.ReadSVMLight(r, name, base)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		h.blocks(ctx, d, yield)
-	}
+	return h.rows(ctx, func() (iter.Seq2[*tables.Data, error], int, error) {
+		return blocksOf(h.extra)(m.ReadSVMLight(r, name, base))
+	})
 }
 
 // NPY is CSV for a NumPy array, which is all read first: see Model.ReadNPY. It has no labels.
 func (h *Neighbourhood) NPY(ctx context.Context, r io.Reader, name string) iter.Seq2[*Near, error] {
 	m := h.ofModel("NPY")
-	return func(yield func(*Near, error) bool) {
-		d, err := m.ReadNPY(r, name, nil)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		h.blocks(ctx, d, yield)
-	}
+	return h.rows(ctx, func() (iter.Seq2[*tables.Data, error], int, error) {
+		return blocksOf(h.extra)(m.ReadNPY(r, name, nil))
+	})
 }
 
-// blocks yields the rows of d in blocks.
-func (h *Neighbourhood) blocks(ctx context.Context, d *Data, yield func(*Near, error) bool) {
-	n, width := d.Dims()
-	rows := int(max(blockBytes/limits.Floats(2*width+h.extra), blockRows))
-	for first := 0; first < n; first += rows {
-		idx := make([]int, min(rows, n-first))
-		for i := range idx {
-			idx[i] = first + i
+// rows yields the rows of a file in blocks. open opens it, and returns the number of rows, 0 if that is not known.
+func (h *Neighbourhood) rows(ctx context.Context, open func() (blocks iter.Seq2[*tables.Data, error], total int, err error)) iter.Seq2[*Near, error] {
+	return func(yield func(*Near, error) bool) {
+		blocks, total, err := open()
+		if err != nil {
+			yield(nil, err)
+			return
 		}
-		var part mat.Matrix
-		var labels []string
-		if d.Labels != nil {
-			labels = d.Labels[first : first+len(idx)]
-		}
-		if d.Sparse == nil {
-			part = rowsOf(d.X, idx)
-		} else {
-			rows, err := d.Sparse.Rows(idx)
+		for b, err := range h.prepare.prepared(blocks) {
+			var near *Near
+			if err == nil {
+				near, err = h.search(ctx, b.x, b.first)
+			}
 			if err != nil {
-				yield(nil, fmt.Errorf("model: %w", err))
+				yield(nil, err)
 				return
 			}
-			part = rows
-		}
-		x, err := h.prepared(part, first)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		near, err := h.search(ctx, x, first)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		near.Labels, near.Notes, near.Total = labels, d.Notes, n
-		if !yield(near, nil) {
-			return
+			near.Labels, near.Unused, near.Dialect, near.Notes, near.Total = b.rows.Labels, b.rows.Unused, b.rows.Dialect, b.rows.Notes, total
+			if !yield(near, nil) {
+				return
+			}
 		}
 	}
 }

@@ -17,10 +17,11 @@ import (
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/model"
 	"metriclab/pkg/persist/persisttest"
+	"metriclab/pkg/tables"
 )
 
 // asCSV writes data with a header.
-func asCSV(d *model.Data, labels bool) string {
+func asCSV(d *tables.Data, labels bool) string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
 	head := slices.Clone(d.Layout.Features)
@@ -140,7 +141,7 @@ func TestNeighbourhoodBlocks(t *testing.T) {
 	}
 	for i, want := range whole {
 		if i%97 == 0 {
-			one := &model.Data{Name: "one", X: mat.DenseCopyOf(test.X.Slice(i, i+1, 0, 2)), Layout: test.Layout}
+			one := &tables.Data{Name: "one", X: mat.DenseCopyOf(test.X.Slice(i, i+1, 0, 2)), Layout: test.Layout}
 			if b := model.All(h.CSV(t.Context(), strings.NewReader(asCSV(one, false)), "one.csv")); fmt.Sprint(b[0].Found[0]) != want {
 				t.Fatalf("row %d alone: %v, want %s", i, b[0].Found[0], want)
 			}
@@ -151,7 +152,7 @@ func TestNeighbourhoodBlocks(t *testing.T) {
 // Sparse rows have the neighbours that the same rows have when dense.
 func TestNeighbourhoodSparse(t *testing.T) {
 	svm, table := documents(40, 30)
-	sparseData := must(model.ReadSVMLight(strings.NewReader(svm), "a.svm", datasets.IndexBaseOne))
+	sparseData := must(tables.ReadSVMLight(strings.NewReader(svm), "a.svm", datasets.IndexBaseOne))
 	r := model.Recipe{Learner: "iplr", Raw: true, Params: map[string]string{"k": "3"}}
 	m := fit(t, sparseData, r)
 	h := must(m.Neighbourhood(sparseData, 3))
@@ -235,7 +236,7 @@ func TestUnlabelled(t *testing.T) {
 			if !header {
 				_, text, _ = strings.Cut(text, "\n")
 			}
-			bare, err := model.Read(strings.NewReader(text), "bare.csv", model.Columns{Unlabelled: true}, false)
+			bare, err := tables.Read(strings.NewReader(text), "bare.csv", tables.Columns{Unlabelled: true}, false)
 			if err != nil || bare.Labels != nil || bare.Layout.Header != header {
 				t.Fatalf("header %t: %v, %v", header, bare, err)
 			}
@@ -253,7 +254,7 @@ func TestUnlabelled(t *testing.T) {
 		}
 	}
 	// Without a header, columns that are dropped are found again by their numbers.
-	bare := must(model.Read(strings.NewReader("7,1,2\n8,2,4\n9,4,1\n"), "x.csv", model.Columns{Unlabelled: true, Drop: []string{"1"}, Header: datasets.HeaderNo}, false))
+	bare := must(tables.Read(strings.NewReader("7,1,2\n8,2,4\n9,4,1\n"), "x.csv", tables.Columns{Unlabelled: true, Drop: []string{"1"}, Header: datasets.HeaderNo}, false))
 	m := fit(t, bare, model.Recipe{Learner: "pca"})
 	for _, text := range []string{"7,1,2\n8,2,4\n9,4,1\n", "1,2\n2,4\n4,1\n"} { // or the features alone
 		if again := must(m.Read(strings.NewReader(text), "x.csv")); again.Labels != nil || !mat.Equal(again.X, bare.X) {

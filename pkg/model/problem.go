@@ -81,7 +81,7 @@ func (p Progress) of() catalog.Progress {
 // Fit learns from all of a problem; the type of what it returns follows from the problem, see there. What it draws depends on the seed, the feedback and the
 // numbers in the recipe only, so that learners see the same pairs.
 //
-// It returns an *OptionError if the recipe is not allowed (see Problem.Resolved), an error if the data are not fit for it or the fit would exceed
+// It returns a *tables.OptionError if the recipe is not allowed (see Problem.Resolved), an error if the data are not fit for it or the fit would exceed
 // limits.Memory by its estimate, and those of the learner, among them an *InfeasibleError where no kernel satisfies constraints. An error wraps that of ctx when
 // ctx is done first, which batch learners notice in the middle of a fit (see learners.Progress).
 func Fit(ctx context.Context, pr Problem, r Recipe, told Progress) (Fitted, error) {
@@ -95,7 +95,7 @@ func Fit(ctx context.Context, pr Problem, r Recipe, told Progress) (Fitted, erro
 	return pr.fit(ctx, f, told)
 }
 
-// Estimate returns what a fit of r costs, roughly (see catalog.Cost), the zero value where there is no estimate. It returns the *OptionError of Resolved.
+// Estimate returns what a fit of r costs, roughly (see catalog.Cost), the zero value where there is no estimate. It returns the *tables.OptionError of Resolved.
 func (pr Problem) Estimate(r Recipe) (catalog.Cost, error) {
 	f, err := pr.resolve(r)
 	if err != nil {
@@ -128,7 +128,7 @@ func (pr Problem) Learners() []catalog.Entry {
 func (pr Problem) String() string { return pr.about() }
 
 // Sample returns the problem of n of the rows or objects, stratified by class, of the pairs, stratified by label, or of the comparisons, and says so in words.
-// It returns an *OptionError unless n is at least 1, and pr itself if there are no more than n.
+// It returns a *tables.OptionError unless n is at least 1, and pr itself if there are no more than n.
 func (pr Problem) Sample(rng *rand.Rand, n int) (Problem, string, error) {
 	if n < 1 {
 		return pr, "", notAllowed("sample: %d is not allowed, want at least 1", n)

@@ -28,6 +28,7 @@ import (
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist/persisttest"
 	"metriclab/pkg/random"
+	"metriclab/pkg/tables"
 )
 
 // input is what problems of all kinds are made of: rows of three classes, pairs and comparisons.
@@ -105,7 +106,7 @@ func (p posed) recipes(t testing.TB) map[string]Recipe {
 
 // posed are the kinds that are evaluated. place tells where objects of comparisons stand; nil for where they are named.
 func (in input) posed(t testing.TB, place []int) map[string]posed {
-	table := func() *Data { return Must(NewData(in.x, in.y, nil)) }
+	table := func() *tables.Data { return Must(tables.NewData(in.x, in.y, nil)) }
 	linked, grouped, file := table(), table(), vectorFile(t, in.x, false)
 	linked.Links, grouped.Chunklets = in.links, in.y
 	set := &feedback.Triplets{Name: "t", Objects: 9}
@@ -253,7 +254,7 @@ func TestRefused(t *testing.T) {
 		}
 		for want, r := range cases {
 			for what, err := range map[string]error{"fit": ErrorOf(Fit(t.Context(), p.Problem, r, nil)), "evaluate": ErrorOf(Evaluate(t.Context(), p.Problem, r, p.plan))} {
-				if _, ok := errors.AsType[*OptionError](err); !ok || !strings.Contains(err.Error(), want) {
+				if _, ok := errors.AsType[*tables.OptionError](err); !ok || !strings.Contains(err.Error(), want) {
 					t.Errorf("%s, %s: error %v, want %q", name, what, err, want)
 				}
 			}
@@ -287,7 +288,7 @@ func TestRefused(t *testing.T) {
 				"evaluate": ErrorOf(Evaluate(t.Context(), p.Problem, p.recipes(t)[learner], plan)),
 				"compare":  ErrorOf(Compare(t.Context(), p.Problem, p.base, p.learners, Comparing{Plan: plan})),
 			} {
-				if _, ok := errors.AsType[*OptionError](err); !ok || !strings.Contains(err.Error(), want) {
+				if _, ok := errors.AsType[*tables.OptionError](err); !ok || !strings.Contains(err.Error(), want) {
 					t.Errorf("%s, %s: error %v, want %q", name, what, err, want)
 				}
 			}
@@ -413,7 +414,7 @@ func TestProblemSums(t *testing.T) {
 			}
 		}
 	}
-	d := Must(NewData(in.x, nil, nil))
+	d := Must(tables.NewData(in.x, nil, nil))
 	if d.Chunklets = in.y; ByChunklets(d, true).sum() == ByChunklets(d, false).sum() {
 		t.Error("dissimilar pairs have no part in the sum")
 	}
@@ -586,14 +587,14 @@ func third[A, B any](_ A, _ B, err error) error { return err }
 
 // No data are a mistake of the program.
 func TestNoDataPanics(t *testing.T) {
-	const data = "model: the data, or their X, are nil"
+	const data = "tables: the data, or their X, are nil"
 	for what, c := range map[string]struct {
 		pr      Problem
 		learner string
 		want    any
 	}{
 		"classes":        {ByClasses(nil), Euclidean, data},
-		"no rows":        {ByClasses(&Data{}), Euclidean, data},
+		"no rows":        {ByClasses(&tables.Data{}), Euclidean, data},
 		"pairs":          {PairsOfRows(nil), "pola", data},
 		"chunklets":      {ByChunklets(nil, true), "pola", data},
 		"gram":           {ByGram(nil, []string{"a", "b"}), "kernel-pca", "model: ByGram: k0 is nil or empty"},

@@ -39,6 +39,7 @@ import (
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/persist/persisttest"
+	"metriclab/pkg/tables"
 )
 
 // node is a value of JSON. Its text is that of a scalar; the kids are those of an object or a list.
@@ -571,7 +572,7 @@ func TestModelOfAnotherLearner(t *testing.T) {
 	}
 	names := []string{"pca", "pola", "iplr", "kernel-pca", "kernel-pola", "kernel-itml"}
 	for _, name := range names {
-		d := Must(NewData(x, classes, nil))
+		d := Must(tables.NewData(x, classes, nil))
 		m := Must(Fit(t.Context(), ByClasses(d), Recipe{Learner: name}, nil))
 		env := Must(persist.Read(bytes.NewReader(persisttest.Saved(m))))
 		for _, other := range names {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/tables"
 )
 
 // The values of Recipe.Given.
@@ -60,15 +61,9 @@ type scope struct {
 	given                         string
 }
 
-// OptionError says that a choice of the caller, in a Recipe, Plan or Columns, is
-// not allowed, and what is.
-type OptionError struct{ err error }
-
-func (e *OptionError) Error() string { return "model: " + e.err.Error() }
-func (e *OptionError) Unwrap() error { return e.err }
-
+// notAllowed says that a choice in a recipe or plan is not allowed, and what is.
 func notAllowed(format string, args ...any) error {
-	return &OptionError{fmt.Errorf(format, args...)}
+	return &tables.OptionError{Err: fmt.Errorf(format, args...)}
 }
 
 // fitting is a recipe with what it names.
@@ -78,7 +73,7 @@ type fitting struct {
 	values catalog.Values
 }
 
-// Resolved returns r with its defaults filled in, those of the parameters too. It returns an *OptionError that says what is allowed for a learner that is
+// Resolved returns r with its defaults filled in, those of the parameters too. It returns a *tables.OptionError that says what is allowed for a learner that is
 // unknown or does not take the problem, an unknown or bad parameter, and a field that does not apply. The problem may be without data.
 func (pr Problem) Resolved(r Recipe) (Recipe, error) {
 	f, err := pr.resolve(r)

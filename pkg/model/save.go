@@ -13,6 +13,7 @@ import (
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
+	"metriclab/pkg/tables"
 )
 
 // Kind is the kind under which package persist stores a Model.
@@ -33,7 +34,7 @@ type tableRecipe struct {
 // state is what Save writes.
 type state struct {
 	Learner int             `json:"learner_version"`
-	Layout  Layout          `json:"layout"`
+	Layout  tables.Layout   `json:"layout"`
 	Classes []string        `json:"classes"`
 	Counts  []int           `json:"counts"`
 	Rows    int             `json:"rows,omitempty"` // of the training table, if it had no labels
@@ -140,7 +141,7 @@ func (m *Model) check() error {
 	case m.recipe.ImputeMean != (m.scaler.Fill != nil) || m.recipe.Raw != (m.scaler.Shift == nil) || m.recipe.Raw != (m.scaler.Scale == nil):
 		return fmt.Errorf("the recipe does not match what is saved")
 	}
-	if err := m.layout.check(m.metric.Dim()); err != nil {
+	if err := m.layout.Check(m.metric.Dim()); err != nil {
 		return err
 	}
 	for _, values := range [][]float64{m.scaler.Fill, m.scaler.Shift, m.scaler.Scale} {

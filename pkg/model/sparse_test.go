@@ -19,6 +19,7 @@ import (
 	"metriclab/pkg/model"
 	"metriclab/pkg/persist/persisttest"
 	"metriclab/pkg/sparse"
+	"metriclab/pkg/tables"
 )
 
 // documents returns n rows of d words in svmlight, of three classes with words of their own, and the same as a table without header, the class behind the words. Row 2 is empty.
@@ -45,8 +46,8 @@ func documents(n, d int) (svmlight, csv string) {
 func TestSparse(t *testing.T) {
 	const n, d = 45, 30
 	text, csv := documents(n, d)
-	table := must(model.Read(strings.NewReader(csv), "x.csv", model.Columns{Label: fmt.Sprint(d + 1)}, false))
-	rows := must(model.ReadSVMLight(strings.NewReader(text), "x.svm", datasets.IndexBaseOne))
+	table := must(tables.Read(strings.NewReader(csv), "x.csv", tables.Columns{Label: fmt.Sprint(d + 1)}, false))
+	rows := must(tables.ReadSVMLight(strings.NewReader(text), "x.svm", datasets.IndexBaseOne))
 	if a, b := rows.Dims(); rows.X != nil || a != n || b != d || !mat.Equal(rows.Sparse, table.X) || !slices.Equal(rows.Labels, table.Labels) || fmt.Sprint(rows.Layout) != fmt.Sprint(table.Layout) {
 		t.Fatalf("%d×%d, %v, %v", a, b, rows.Layout, rows.Labels)
 	}
@@ -111,12 +112,12 @@ func TestSparse(t *testing.T) {
 // Rows that cannot be read or used are refused with file and line, or what is allowed; what is too large is refused before it is made dense.
 func TestSparseErrors(t *testing.T) {
 	text, _ := documents(12, 9)
-	rows := must(model.ReadSVMLight(strings.NewReader(text), "x.svm", datasets.IndexBaseOne))
+	rows := must(tables.ReadSVMLight(strings.NewReader(text), "x.svm", datasets.IndexBaseOne))
 	m := fit(t, rows, model.Recipe{Learner: "iplr", Raw: true})
-	named := must(model.NewData(mat.NewDense(4, 2, []float64{1, 2, 3, 5, 7, 4, 9, 0}), []string{"a", "b", "a", "b"}, []string{"one", "two"}))
+	named := must(tables.NewData(mat.NewDense(4, 2, []float64{1, 2, 3, 5, 7, 4, 9, 0}), []string{"a", "b", "a", "b"}, []string{"one", "two"}))
 	withNames := fit(t, named, model.Recipe{Learner: "pca"})
 	read := func(text string) error {
-		_, err := model.ReadSVMLight(strings.NewReader(text), "y.svm", datasets.IndexBaseOne)
+		_, err := tables.ReadSVMLight(strings.NewReader(text), "y.svm", datasets.IndexBaseOne)
 		return err
 	}
 	for want, err := range map[string]error{
@@ -128,14 +129,14 @@ func TestSparseErrors(t *testing.T) {
 		`want a whole number from 1 to 9`:               second(m.ReadSVMLight(strings.NewReader("1 10:1\n"), "y.svm", datasets.IndexBaseOne)),
 		`features by their names, such as one`:          second(withNames.ReadSVMLight(strings.NewReader("1 1:1\n"), "y.svm", datasets.IndexBaseOne)),
 		"want at least two classes":                     second(model.Fit(t.Context(), model.ByClasses(rows.Rows([]int{0, 3, 6})), model.Recipe{Learner: "iplr", Raw: true}, nil)),
-		"model: 1 labels for 12 rows":                   second(model.NewSparseData(rows.Sparse, []string{"a"})),
-		`row 1: the label is missing ("?")`:             second(model.NewSparseData(rows.Rows([]int{0, 1}).Sparse, []string{"a", "?"})),
-		"x has no rows":                                 second(model.NewSparseData(new(sparse.Matrix), nil)),
+		"model: 1 labels for 12 rows":                   second(tables.NewSparseData(rows.Sparse, []string{"a"})),
+		`row 1: the label is missing ("?")`:             second(tables.NewSparseData(rows.Rows([]int{0, 1}).Sparse, []string{"a", "?"})),
+		"x has no rows":                                 second(tables.NewSparseData(new(sparse.Matrix), nil)),
 		"k: 12 is not allowed, want 1 to 7":             second(model.Evaluate(t.Context(), model.ByClasses(rows), model.Recipe{Learner: "iplr", Raw: true}, model.Plan{Ks: []int{12, 1}, Folds: 3})),
 	} {
 		model.Refused(t, "", err, want)
 	}
-	wide := must(model.ReadSVMLight(strings.NewReader("1 1:1\n2 300000:1 300001:2\n1 2:1\n2 3:2\n"), "w.svm", datasets.IndexBaseOne))
+	wide := must(tables.ReadSVMLight(strings.NewReader("1 1:1\n2 300000:1 300001:2\n1 2:1\n2 3:2\n"), "w.svm", datasets.IndexBaseOne))
 	model.Limit(t, 8<<20)
 	for learner, want := range map[string]string{"itml": "takes no sparse rows; iplr does", "iplr": "features as they are stay sparse"} {
 		_, err := model.Fit(t.Context(), model.ByClasses(wide), model.Recipe{Learner: learner, Raw: learner == "itml"}, nil)
@@ -160,7 +161,7 @@ func TestSparseErrors(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-func ExampleReadSVMLight() {
+func ExampleByClasses_sparse() {
 	const rows = `# class word:count ...
 1 1:2 2:1 5:1
 1 1:1
@@ -169,7 +170,7 @@ func ExampleReadSVMLight() {
 2 3:1 4:2
 2 4:2
 `
-	d := must(model.ReadSVMLight(strings.NewReader(rows), "words.svm", datasets.IndexBaseOne))
+	d := must(tables.ReadSVMLight(strings.NewReader(rows), "words.svm", datasets.IndexBaseOne))
 	m := must(model.Fit(context.Background(), model.ByClasses(d), model.Recipe{Learner: "iplr", Raw: true}, nil))
 	names, counts := m.(*model.Model).Classes()
 	fmt.Println(names, counts, m.Report().Span.Rank, "vectors")

@@ -25,6 +25,7 @@ import (
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/tables"
 )
 
 // ComparedKind is the kind under which package persist stores a Compared.
@@ -206,7 +207,7 @@ func (c Coordinates) shares() []float64 {
 }
 
 // Neighbours returns the k other objects that are nearest to each object, nearest first, of equally near ones those that come first. Squared distances are those
-// of the kernel, K_ii + K_jj − 2K_ij. It returns an *OptionError unless 1 ≤ k < n, an error if the answer exceeds limits.Memory, and the one of ctx.
+// of the kernel, K_ii + K_jj − 2K_ij. It returns a *tables.OptionError unless 1 ≤ k < n, an error if the answer exceeds limits.Memory, and the one of ctx.
 func (c *Compared) Neighbours(ctx context.Context, k int) ([][]nearest.Neighbour, error) {
 	n := c.Objects()
 	if k < 1 || k >= n {
@@ -343,7 +344,7 @@ func (c *Compared) restore(s comparedState) error {
 	}
 	known := make(map[string]bool, n)
 	for _, name := range s.Names {
-		if err := checkText(name); err != nil || name == "" || known[name] {
+		if err := tables.CheckText(name); err != nil || name == "" || known[name] {
 			return fmt.Errorf("name %q is not allowed, want distinct texts", name)
 		}
 		known[name] = true

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/plural"
+	"metriclab/internal/vector"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/vectors"
 )
@@ -108,7 +109,7 @@ func LookVectors(ctx context.Context, f *vectors.File) (*VectorLook, error) {
 				out.Shortest = length
 			}
 			out.Shortest, out.Longest = min(out.Shortest, length), max(out.Longest, length)
-			h := hashRow(row)
+			h := vector.Hash(row)
 			if seen[h] {
 				out.Repeated++
 			}

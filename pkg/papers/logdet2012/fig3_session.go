@@ -24,9 +24,9 @@ import (
 	"metriclab/pkg/limits"
 	"metriclab/pkg/localfeatures"
 	"metriclab/pkg/metric"
-	"metriclab/pkg/model"
 	"metriclab/pkg/random"
 	"metriclab/pkg/table"
+	"metriclab/pkg/tables"
 )
 
 // imageData is what a trial knows of its images.
@@ -325,11 +325,11 @@ func readSimilarities(name string, n int) (mat.Matrix, error) {
 	if _, err := f.Seek(0, 0); err != nil {
 		return nil, fmt.Errorf("logdet2012: %s: %w", name, err)
 	}
-	as := name // what model.ReadCross tells the format by
+	as := name // what tables.ReadCross tells the format by
 	if string(head) == npyMagic {
 		as += ".npy"
 	}
-	k, err := model.ReadCross(f, as, n)
+	k, err := tables.ReadCross(f, as, n)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package model
+package tables
 
 import (
 	"fmt"
@@ -28,13 +28,6 @@ type Cells struct {
 // options returns how to read a file of such cells.
 func (c Cells) options(h datasets.Header) datasets.CSVOptions {
 	return datasets.CSVOptions{Header: h, Detect: true, Decimal: c.Decimal, Missing: c.Missing, Dialect: datasets.Dialect{Separator: c.Separator}}
-}
-
-// Reading returns m as a model whose Read and EmbedCSV read cells as c says, in place of those of the zero Cells.
-func (m *Model) Reading(c Cells) *Model {
-	other := *m.made()
-	other.cells = c
-	return &other
 }
 
 // MaxCategories is the largest number of values of a column that OneHot makes features of.
@@ -87,7 +80,7 @@ func (l Layout) checkOneHot() error {
 			return fmt.Errorf("layout: one_hot: the column %q is there twice", o.Column)
 		}
 		seen[o.Column] = true
-		if err := checkText(o.Column); err != nil {
+		if err := CheckText(o.Column); err != nil {
 			return fmt.Errorf("layout: one_hot: the name %w", err)
 		}
 		if len(o.Categories) == 0 || len(o.Categories) > MaxCategories {
@@ -241,19 +234,18 @@ func (f *fields) expand(x *mat.Dense, name string, t *datasets.CSVColumns, l *La
 	return out, nil
 }
 
-// forgetUnseen sets the features of categories that no row of train has to 0 in the rows of test: rows that are new have them so.
-func forgetUnseen(l Layout, train, test *mat.Dense) {
-	_, d := train.Dims()
-	n, _ := train.Dims()
-	for j := d - l.categories(); j < d; j++ {
+// ForgetUnseen sets the features of categories that no row of train has to 0 in the rows of d: rows that are new have them so. Both have the layout of one table.
+func (d *Data) ForgetUnseen(train *Data) {
+	n, width := train.Dims()
+	for j := width - d.Layout.categories(); j < width; j++ {
 		seen := false
 		for i := 0; i < n && !seen; i++ {
-			seen = train.At(i, j) == 1
+			seen = train.X.At(i, j) == 1
 		}
-		rows, _ := test.Dims()
+		rows, _ := d.Dims()
 		for i := 0; i < rows && !seen; i++ {
-			if v := test.At(i, j); v == v {
-				test.Set(i, j, 0)
+			if v := d.X.At(i, j); v == v {
+				d.X.Set(i, j, 0)
 			}
 		}
 	}

@@ -1,4 +1,15 @@
-package model
+// Package tables reads a user's own table, from a file or from memory: which columns are features, which holds the
+// classes, and what is odd about them, before anything learns. Package model learns from what it reads.
+//
+// # How it is built
+//
+// A table is a CSV file, rows of svmlight or a NumPy array (pkg/tables); the format follows from the end of the file's
+// name or a flag, which is the command's business. How a CSV file is written (datasets.Dialect) is found in its
+// first 64 KiB, belongs to the file and not to the layout, and is refused where two readings fit. Data come from a file
+// (Read) or from memory (NewData). Read counts the rows of a regular file first and makes one matrix, without cells as
+// text; Reader reads what is like a table that was read before, and Reader.Blocks a file of any length. Gram matrices and
+// lists of labels, which have no columns to choose, are read here, too.
+package tables
 
 import (
 	"fmt"
@@ -23,8 +34,8 @@ type Data struct {
 	Name string
 	// X is n×d, one column per feature; NaN where a cell is missing. It is nil if the rows are sparse.
 	X *mat.Dense
-	// Sparse is n×d like X, in place of which it stands for sparse rows, such as those of svmlight. The learner iplr takes them as they are with Recipe.Raw; for
-	// others, Fit and Evaluate make them dense if limits.Memory allows.
+	// Sparse is n×d like X, in place of which it stands for sparse rows, such as those of svmlight. The learner iplr takes them as they are with model.Recipe.Raw; for
+	// others, model.Fit and model.Evaluate make them dense if limits.Memory allows.
 	Sparse *sparse.Matrix
 	// Labels holds one class per row; nil if there is none.
 	Labels []string
@@ -61,7 +72,8 @@ type Layout struct {
 	OneHot []OneHot `json:"one_hot,omitempty"`
 }
 
-func (l Layout) clone() Layout {
+// Clone returns a copy that shares nothing with l.
+func (l Layout) Clone() Layout {
 	l.Features, l.OneHot = slices.Clone(l.Features), slices.Clone(l.OneHot)
 	for k, o := range l.OneHot {
 		l.OneHot[k].Categories = slices.Clone(o.Categories)
@@ -175,7 +187,7 @@ func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
 	if f.width() == 0 {
 		return nil, notAllowed("%s: no column is left as a feature", name)
 	}
-	x, read, err := gatherWords(t, rows, f, missing, &classColumn{column: columns[0]}, &classColumn{column: columns[1], holes: true})
+	x, read, err := gather(t, rows, f, missing, &classColumn{column: columns[0]}, &classColumn{column: columns[1], holes: true})
 	if err != nil {
 		return nil, err
 	}
@@ -187,55 +199,6 @@ func Read(r io.Reader, name string, c Columns, missing bool) (*Data, error) {
 		return nil, err
 	}
 	return d, nil
-}
-
-// Read reads a CSV file like the one that the model was fitted on. With a header,
-// columns are found by name and others left out; without one, the file has all
-// columns of the training file, or the features alone. Labels are read if they
-// are there: a column of missing cells only, as new rows have it, counts as none.
-// Errors are those of Read.
-func (m *Model) Read(r io.Reader, name string) (*Data, error) {
-	rows, err := countRows(r)
-	if err != nil {
-		return nil, fmt.Errorf("model: %s: %w", name, err)
-	}
-	t, f, label, unused, err := m.made().open(r, name)
-	if err != nil {
-		return nil, err
-	}
-	d := &Data{Name: name, used: true, Layout: m.layout.clone(), Unused: unused, Dialect: t.Dialect}
-	d.X, d.Labels, err = gather(t, rows, f, label, m.recipe.ImputeMean)
-	if err != nil {
-		return nil, err
-	}
-	d.Notes = f.seen.notes()
-	return d, nil
-}
-
-// open reads a CSV file as far as its columns: of features, of the class, and the names of others.
-func (m *Model) open(r io.Reader, name string) (t *datasets.CSVRows, f *fields, class *classColumn, unused []string, err error) {
-	o := m.cells.options(datasets.HeaderNo)
-	if m.layout.Header {
-		o.Header = datasets.HeaderYes
-	}
-	o.OneColumn = len(m.layout.columns()) == 1
-	if t, err = datasets.NewCSVRows(r, name, o); err != nil {
-		return nil, nil, nil, nil, err
-	}
-	features, label, err := m.layout.find(&t.CSVColumns)
-	if err != nil {
-		return nil, nil, nil, nil, err
-	}
-	known := make([]bool, t.Width())
-	for _, j := range features {
-		known[j] = true
-	}
-	for j := range known {
-		if j != label && !known[j] {
-			unused = append(unused, t.ColumnName(j))
-		}
-	}
-	return t, m.layout.fieldsOf(features), &classColumn{column: label, optional: true}, unused, nil
 }
 
 // find returns the columns of a file, in the order of Layout.columns; label is -1 if it has none.
@@ -305,9 +268,9 @@ func (l Layout) LabelName() string {
 	return "label"
 }
 
-// check returns an error unless a model of a table of d features can keep l: what
-// Load refuses, Fit refuses too.
-func (l Layout) check(d int) error {
+// Check returns an error unless l can be that of a table of d features: what
+// model.Load refuses, model.Fit refuses too.
+func (l Layout) Check(d int) error {
 	if len(l.Features) != d {
 		return fmt.Errorf("%d names for %d features", len(l.Features), d)
 	}
@@ -324,7 +287,7 @@ func (l Layout) check(d int) error {
 	}
 	columns := map[string]int{}
 	for j, name := range l.Features {
-		if err := checkText(name); err != nil {
+		if err := CheckText(name); err != nil {
 			return fmt.Errorf("layout: feature %d: the name %w", j+1, err)
 		}
 		if i, ok := columns[name]; ok {
@@ -332,7 +295,7 @@ func (l Layout) check(d int) error {
 		}
 		columns[name] = j
 	}
-	if err := checkText(l.Label); err != nil {
+	if err := CheckText(l.Label); err != nil {
 		return fmt.Errorf("layout: label: the name %w", err)
 	}
 	if j, ok := columns[l.Label]; ok {
@@ -341,9 +304,9 @@ func (l Layout) check(d int) error {
 	return nil
 }
 
-// checkText returns an error if s would not come back as it is from a saved model, which is
+// CheckText returns an error if s would not come back as it is from a saved model, which is
 // JSON, or from a CSV file, whose reader takes \r\n for \n.
-func checkText(s string) error {
+func CheckText(s string) error {
 	if !utf8.ValidString(s) {
 		return fmt.Errorf("%q is not UTF-8", s)
 	}
@@ -353,20 +316,17 @@ func checkText(s string) error {
 	return nil
 }
 
-// check returns an error unless d can be fitted, by its Links if they are given, without labels if the learner needs none. It panics if d is nil or has no rows.
-func (d *Data) check(given string, labels bool) error {
-	d.given()
-	linked := given != ""
+// Check returns an error unless something can be learned from d: by its Links if there are any, else by its labels, which may be nil unless they are needed. It panics if d is nil or has no rows.
+func (d *Data) Check(labels bool) error {
+	linked := d.Links != nil
 	n, width := d.Dims()
 	switch {
-	case linked != (d.Links != nil):
-		return notAllowed("given: the recipe says %q, but the data have %d links", given, len(d.Links))
 	case d.Labels == nil && labels:
 		return fmt.Errorf("model: %s has no labels", d.Name)
 	case d.Labels != nil && len(d.Labels) != n:
 		return fmt.Errorf("model: %d labels for %d rows", len(d.Labels), n)
 	}
-	if err := d.Layout.check(width); err != nil {
+	if err := d.Layout.Check(width); err != nil {
 		return fmt.Errorf("model: %w", err)
 	}
 	if linked {
@@ -382,7 +342,7 @@ func (d *Data) check(given string, labels bool) error {
 		return fmt.Errorf("model: %s: column %s: %w", d.Name, d.Layout.Label, err)
 	}
 	for _, c := range classes {
-		if err := checkText(c); err != nil {
+		if err := CheckText(c); err != nil {
 			return fmt.Errorf("model: %s: column %s: the label %w", d.Name, d.Layout.Label, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package model
+package tables
 
 import (
 	"errors"
@@ -92,7 +92,7 @@ func LookCSV(r io.ReadSeeker, name string, c Columns) (*TableLook, error) {
 			continue
 		}
 		if err == nil {
-			err = d.check("", false)
+			err = d.Check(false)
 		}
 		if out.Failure = err; err != nil {
 			return out, nil

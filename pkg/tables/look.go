@@ -1,4 +1,4 @@
-package model
+package tables
 
 import (
 	"fmt"
@@ -14,6 +14,7 @@ import (
 	"metriclab/internal/closest"
 	"metriclab/internal/plural"
 	"metriclab/internal/shellword"
+	"metriclab/internal/vector"
 	"metriclab/pkg/datasets"
 )
 
@@ -243,41 +244,19 @@ func (l *Looked) repeated(d *Data) {
 // hash returns a number that equal rows have in common.
 func (d *Data) hash(i int) uint64 {
 	if d.Sparse == nil {
-		return hashRow(d.X.RawRowView(i))
+		return vector.Hash(d.X.RawRowView(i))
 	}
 	row := d.Sparse.Row(i)
-	h := hashRow(row.Value)
+	h := vector.Hash(row.Value)
 	for _, j := range row.Index {
-		h = mixed(h, uint64(j))
+		h = vector.Mix(h, uint64(j))
 	}
 	return h
-}
-
-// hashRow is FNV-1a of the bits of the numbers, eight bytes at a time.
-func hashRow(x []float64) uint64 {
-	h := uint64(14695981039346656037)
-	for _, v := range x {
-		h = mixed(h, bits(v))
-	}
-	return h
-}
-
-func mixed(h, v uint64) uint64 {
-	h = (h ^ v) * 1099511628211
-	return h ^ h>>29
-}
-
-// bits returns those of a number, the same for 0 and -0 and for all NaN.
-func bits(v float64) uint64 {
-	if v != v {
-		return 1
-	}
-	return math.Float64bits(v + 0)
 }
 
 // sameRow tells whether two rows are equal.
 func (d *Data) sameRow(a, b int) bool {
-	same := func(u, v float64) bool { return bits(u) == bits(v) }
+	same := func(u, v float64) bool { return vector.Bits(u) == vector.Bits(v) }
 	if d.Sparse == nil {
 		return slices.EqualFunc(d.X.RawRowView(a), d.X.RawRowView(b), same)
 	}

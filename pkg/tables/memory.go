@@ -1,7 +1,8 @@
-package model
+package tables
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -60,17 +61,17 @@ func NewData(x mat.Matrix, labels, features []string) (*Data, error) {
 			return nil, fmt.Errorf("model: feature %d: the name %q is not allowed, want one without blanks around it", j+1, name)
 		}
 	}
-	if err := d.Layout.check(width); err != nil {
+	if err := d.Layout.Check(width); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
-	if err := checkLabels(labels, n); err != nil {
+	if err := CheckLabels(labels, n); err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
-// checkLabels returns an error unless labels, if there are any, could be those of n rows of a file.
-func checkLabels(labels []string, n int) error {
+// CheckLabels returns an error unless labels, if there are any, could be those of n rows of a file.
+func CheckLabels(labels []string, n int) error {
 	if labels == nil {
 		return nil
 	}
@@ -84,7 +85,7 @@ func checkLabels(labels []string, n int) error {
 		if l != strings.TrimSpace(l) {
 			return fmt.Errorf("model: row %d: the label %q is not allowed, want one without blanks around it", i, l)
 		}
-		if err := checkText(l); err != nil {
+		if err := CheckText(l); err != nil {
 			return fmt.Errorf("model: row %d: the label %w", i, err)
 		}
 	}
@@ -120,11 +121,11 @@ func Matrix(rows [][]float64) (*mat.Dense, error) {
 // 0×d matrix), if an index is out of range of the rows or of the labels, or if sparse rows that occur more than once exceed limits.Memory.
 func (d *Data) Rows(idx []int) *Data {
 	d.given()
-	out := &Data{Name: d.Name, Layout: d.Layout.clone(), Unused: slices.Clone(d.Unused)}
+	out := &Data{Name: d.Name, Layout: d.Layout.Clone(), Unused: slices.Clone(d.Unused), kept: slices.Clone(d.kept)}
 	if d.Sparse != nil {
 		part, err := d.Sparse.Rows(idx)
 		if err != nil {
-			panic("model: Rows: " + err.Error())
+			panic("tables: Rows: " + err.Error())
 		}
 		out.Sparse = part
 	} else {
@@ -143,4 +144,37 @@ func (d *Data) Rows(idx []int) *Data {
 		}
 	}
 	return out
+}
+
+// Blocks yields the rows of d as Reader.Blocks does those of a file. Blocks of dense rows and labels are parts of d.
+func (d *Data) Blocks(extra int) iter.Seq2[*Data, error] {
+	n, width := d.Dims()
+	rows := int(max(blockBytes/limits.Floats(2*width+extra), BlockRows))
+	return func(yield func(*Data, error) bool) {
+		for first := 0; first < n; first += rows {
+			end := min(first+rows, n)
+			b := *d
+			b.Links, b.Chunklets = nil, nil
+			if d.Labels != nil {
+				b.Labels = d.Labels[first:end:end]
+			}
+			if d.Sparse == nil {
+				b.X = d.X.Slice(first, end, 0, width).(*mat.Dense)
+			} else {
+				idx := make([]int, end-first)
+				for i := range idx {
+					idx[i] = first + i
+				}
+				part, err := d.Sparse.Rows(idx)
+				if err != nil {
+					yield(nil, fmt.Errorf("model: %w", err))
+					return
+				}
+				b.Sparse = part
+			}
+			if !yield(&b, nil) {
+				return
+			}
+		}
+	}
 }
