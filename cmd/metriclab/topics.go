@@ -9,7 +9,7 @@ func topics() []*cobra.Command {
 	return []*cobra.Command{
 		{Use: "tables", Short: "How a table is read: separators, headers, missing cells, classes, sparse rows", Long: aboutTables},
 		{Use: "pairs", Short: "Pairs and chunklets that you know", Long: aboutPairs},
-		{Use: "vectors", Short: "Vectors such as embeddings, with pairs or comparisons of them", Long: aboutVectors},
+		{Use: "vectors", Short: "Vectors such as embeddings, with pairs or comparisons of them", Long: aboutVectors + "\n\n" + aboutVectorSplits},
 		{Use: "gram", Short: "Similarities without vectors: a kernel matrix, with constraints or classes", Long: aboutGram},
 		{Use: "comparisons", Short: `Answers "a is more like near than like far", of objects without vectors`, Long: aboutTriplets + "\n\n" + aboutFitTriplets},
 		{Use: "models", Short: "What predict, neighbours, transform and plot take, read and write", Long: aboutModels},

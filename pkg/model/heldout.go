@@ -219,6 +219,10 @@ func (t ofVectors[T]) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course,
 		return nil, err
 	}
 	all.reorder()
+	alone := t.measures[0].Name == MeasureTriplets // no measure has neighbours
+	if alone && p.Ks != nil {
+		return nil, notAllowed("k: it does not apply: comparisons of vectors are judged without neighbours")
+	}
 	held, err := p.holdOut(len(all.divisible()), t.least, len(*fits))
 	if err != nil {
 		return nil, err
@@ -226,7 +230,7 @@ func (t ofVectors[T]) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course,
 	facts.Measures, facts.Features = t.measures, t.file.Dim()
 	facts.Similar = t.similar(all.list)
 	k := p.Ks[0]
-	if t.measures[0].Name == MeasureTriplets { // no measure has neighbours
+	if alone {
 		p.Ks = nil
 	}
 	c := courseOf(all, p, facts, held, func(d division[T]) *known[T] { return d.train }, func(ctx context.Context, h heldRun[T]) (outcome, error) {
@@ -368,7 +372,6 @@ type rowPairs struct {
 	d          *tables.Data
 	given      string
 	dissimilar bool
-	links      []metric.Link // of a sample; nil for all
 }
 
 func (t rowPairs) about() string {

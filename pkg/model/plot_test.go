@@ -121,13 +121,13 @@ func TestPlotManyClasses(t *testing.T) {
 func TestPlotDegenerate(t *testing.T) {
 	d := blobs(16, 20, 2, 2)
 	m := fit(t, d, model.Recipe{Learner: "fda"})
-	drawing, err := m.Plot(d)
+	drawing := must(m.Plot(d))
 	p := points(t, drawing.Drawing)["class b"]
 	if p.Y[0] != 2 || p.Y[9] != 20 || drawing.Panels[0].Equal || !strings.Contains(drawing.Panels[0].YLabel, "row of the file") {
 		t.Errorf("rows %v, panel %+v", p.Y, drawing.Panels[0])
 	}
 	narrow := blobs(16, 20, 2, 1)
-	if drawing, err = fit(t, narrow, model.Recipe{Learner: model.Euclidean}).Plot(narrow); err != nil || !strings.Contains(drawing.Caption, "20 rows of blobs, ") || !strings.Contains(drawing.Caption, "learned from 20 rows with 1 feature.") {
+	if drawing, err := fit(t, narrow, model.Recipe{Learner: model.Euclidean}).Plot(narrow); err != nil || !strings.Contains(drawing.Caption, "20 rows of blobs, ") || !strings.Contains(drawing.Caption, "learned from 20 rows with 1 feature.") {
 		t.Errorf("caption %q, error %v", drawing.Caption, err)
 	}
 	one := blobs(16, 2, 2, 2)

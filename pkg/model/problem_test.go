@@ -125,7 +125,7 @@ func (in input) posed(t testing.TB, place []int) map[string]posed {
 		"pairs":       {PairsOfRows(linked), Recipe{}, []string{"itml", "pola", "kernel-pola", Euclidean, EuclideanRaw, Cosine}, held},
 		"chunklets":   {ByChunklets(grouped, true), Recipe{}, []string{"pola", "rca", Euclidean, Cosine}, held},
 		"vectors":     {PairsOfVectors(file, in.links), Recipe{Unit: true}, []string{"itml", "pola", Euclidean, Cosine}, held},
-		"compared":    {ComparisonsOfVectors(file, in.ts), Recipe{}, []string{"itml", Euclidean, Cosine}, held},
+		"compared":    {ComparisonsOfVectors(file, in.ts), Recipe{}, []string{"itml", Euclidean, Cosine}, Plan{Repeats: 6, Seed: 3}},
 		"comparisons": {ByComparisons(set), Recipe{}, []string{"erkle", "gnmds"}, Plan{Folds: 3, Repeats: 2, Seed: 3, Dim: 2}},
 	}
 }
@@ -273,7 +273,10 @@ func TestRefused(t *testing.T) {
 		if p.plan.Folds > 0 {
 			plans["folds: 1 is not allowed, want 2 to"], plans["folds: 999 is not allowed"], plans["do not apply: folds of"] = Plan{Folds: 1}, Plan{Folds: 999}, Plan{Share: .5}
 		} else {
-			plans["k: 2 numbers are given, want one"], plans["k: -1 is not allowed"] = Plan{Ks: []int{1, 2}}, Plan{Ks: []int{-1}}
+			if plans["k: it does not apply"] = (Plan{Ks: []int{3}}); name != "compared" {
+				delete(plans, "k: it does not apply")
+				plans["k: 2 numbers are given, want one"], plans["k: -1 is not allowed"] = Plan{Ks: []int{1, 2}}, Plan{Ks: []int{-1}}
+			}
 			plans["test-share: 1 is not allowed"], plans["test-share: 0.01 of "], plans["a share of the items"] = Plan{Share: 1}, Plan{Share: .01}, Plan{Folds: 5}
 		}
 		switch name {
