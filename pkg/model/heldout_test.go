@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
@@ -253,6 +255,12 @@ func TestByChunklets(t *testing.T) {
 			t.Errorf("%v: %v, want %v", v, got, want)
 		}
 	}
+	cost := func(pr Problem) float64 { return Must(pr.Estimate(Recipe{Learner: "pola"})).Seconds }
+	twice := all
+	twice.Links = slices.Concat(all.Links, all.Links)
+	if a, b := cost(ByChunklets(d, false)), cost(ByChunklets(d, true)); a != cost(PairsOfRows(&all)) || b != cost(PairsOfRows(&twice)) {
+		t.Errorf("fits of 4 and of 8 pairs are estimated at %v and %v s", a, b)
+	}
 	for dissimilar, want := range map[bool]int{true: 4, false: 0} {
 		r := MustFit[*Model](t, ByChunklets(d, dissimilar), Recipe{Learner: "pola"}).Report()
 		if r.Similar != 4 || r.Dissimilar != want {
@@ -362,5 +370,45 @@ func TestUnseenCategory(t *testing.T) {
 	}
 	if held == 0 {
 		t.Error("the row is never held out")
+	}
+}
+
+// What an inner division holds out is no more learned from than what the split holds out.
+func TestInnerRowsAreHeldOut(t *testing.T) {
+	pr := PairsOfRows(judgedTable(t, 60, 400))
+	f := Must(pr.resolve(Recipe{Learner: "itml"}))
+	learn, rows := f.entry.Fit, 0
+	f.entry.Fit = func(ctx context.Context, in catalog.Input, v catalog.Values, told catalog.Progress) (catalog.Learned, error) {
+		rows, _ = in.X.Dims()
+		return learn(ctx, in, v, told)
+	}
+	fits := []fitting{f, f}
+	c := Must(pr.lay(&Comparing{Plan: Plan{Seed: 1}, Validation: 2}, &fits, &Facts{}))
+	for inner, want := range map[int]int{0: 60 - 17, 1: 60 - 17 - 12} { // of 56 items, and of 39
+		Must(c.trial(t.Context(), run{entrant: &entrant{fitting: f}, inner: inner, fitted: func() {}}))
+		if rows != want {
+			t.Errorf("inner %d: learned from %d rows, want %d", inner, rows, want)
+		}
+	}
+}
+
+// Where most pairs at distance 0 are dissimilar, the threshold takes none for similar, among held-out pairs too.
+func TestThresholdBelowAll(t *testing.T) {
+	x := mat.NewDense(30, 2, nil)
+	var links []metric.Link
+	for i := range 30 {
+		x.SetRow(i, []float64{float64(i / 5), float64(i / 5 * i / 5 % 3)})
+		for j := range i {
+			if i/5 == j/5 {
+				links = append(links, metric.Link{I: i, J: j, Label: metric.Dissimilar})
+			} else if i%5 == j%5 && i/5 == j/5+1 {
+				links = append(links, metric.Link{I: i, J: j, Label: metric.Similar})
+			}
+		}
+	}
+	for s, wrong := range MustEvaluate(t, PairsOfVectors(vectorFile(t, x, false), links), Recipe{Learner: "itml"}, Plan{}).Of("itml", MeasureError).Values {
+		if wrong >= 1 {
+			t.Errorf("split %d: all pairs are wrong", s)
+		}
 	}
 }

@@ -262,3 +262,17 @@ func TestUnlabelled(t *testing.T) {
 		}
 	}
 }
+
+// A label of new rows names the class of that name, or else the one class that is the same number.
+func TestClassNamed(t *testing.T) {
+	d := blobs(7, 12, 3, 2)
+	for i := range d.Labels {
+		d.Labels[i] = []string{"1", "1.0", "2"}[i%3]
+	}
+	h := must(fit(t, d, model.Recipe{Learner: model.Euclidean}).Neighbourhood(d, 1))
+	for label, want := range map[string]string{"1": "1", "1.0": "1.0", "1.00": "", "2.0": "2", "x": ""} {
+		if got := h.Class(label); got != want {
+			t.Errorf("%s is class %q, want %q", label, got, want)
+		}
+	}
+}

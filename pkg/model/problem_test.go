@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -195,8 +197,11 @@ func TestProblems(t *testing.T) {
 			}
 		}
 		plan = p.plan
-		plan.Limit = 1
+		plan.Limit, plan.Estimated = 1, func(s float64) error { seconds = s; return nil }
 		Refused(t, name, ErrorOf(Evaluate(t.Context(), p.Problem, r, plan)), "the time limit of 1ns was over before the first split had ended")
+		if seconds > 1e-9 {
+			t.Errorf("%s: within 1ns %v s are told", name, seconds)
+		}
 		enough := errors.New("too long")
 		plan.Estimated = func(float64) error { return enough }
 		Refused(t, name, ErrorOf(Evaluate(t.Context(), p.Problem, r, plan)), enough)
@@ -277,7 +282,7 @@ func TestRefused(t *testing.T) {
 				delete(plans, "k: it does not apply")
 				plans["k: 2 numbers are given, want one"], plans["k: -1 is not allowed"] = Plan{Ks: []int{1, 2}}, Plan{Ks: []int{-1}}
 			}
-			plans["test-share: 1 is not allowed"], plans["test-share: 0.01 of "], plans["a share of the items"] = Plan{Share: 1}, Plan{Share: .01}, Plan{Folds: 5}
+			plans["test-share: 1 is not allowed"], plans["test-share: 0.01 of "], plans["test-share: 0.97 of "], plans["a share of the items"] = Plan{Share: 1}, Plan{Share: .01}, Plan{Share: .97}, Plan{Folds: 5}
 		}
 		switch name {
 		case "classes", "gram":
@@ -385,6 +390,15 @@ func TestCompareProblems(t *testing.T) {
 		plan.Ranking, plan.Progress, plan.Inside = nil, nil, nil
 		if o := MustCompare(t, p.Problem, p.base, p.learners, plan); len(again) > 0 || fmt.Sprintf("%+v %+v %q %q", o.Ranked, o.ByValidation, o.Chosen, o.Notes) != fmt.Sprintf("%+v %+v %q %q", c.Ranked, c.ByValidation, c.Chosen, c.Notes) {
 			t.Errorf("%s: %d trials again, and\n%+v\nwant\n%+v", name, len(again), o.Ranked, c.Ranked)
+		}
+		estimated := func(validation int) (seconds float64) {
+			stop := Comparing{Plan: p.plan, Validation: validation}
+			stop.Estimated = func(s float64) error { seconds = s; return io.EOF }
+			Refused(t, name, ErrorOf(Compare(t.Context(), p.Problem, p.base, p.learners, stop)), io.EOF)
+			return seconds
+		}
+		if one, all := estimated(0), estimated(9); all < 4*one {
+			t.Errorf("%s: %v s, with 9 folds of validation %v s", name, one, all)
 		}
 		Refused(t, name, ErrorOf(Compare(t.Context(), p.Problem, p.base, []string{"nothing"}, Comparing{})), "unknown learner")
 		if _, others, err := Comparable(p.Problem, p.base, nil, nil); err != nil || len(others) == 0 {
@@ -615,5 +629,31 @@ func TestNoDataPanics(t *testing.T) {
 		if what != "constraints" {
 			Panics(t, what+": Evaluate", c.want, func() { _, _ = Evaluate(t.Context(), c.pr, Recipe{Learner: c.learner}, Plan{}) })
 		}
+	}
+}
+
+// Once a job has failed none begins, whatever others do that have begun.
+func TestParallel(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	second, failed := make(chan struct{}), make(chan struct{})
+	var begun atomic.Int32
+	broken := errors.New("broken")
+	err := parallel(t.Context(), 9, func(done, _ int) {
+		if done == 1 {
+			close(failed)
+		}
+	}, func(_ context.Context, i int) error {
+		switch begun.Add(1); i {
+		case 0:
+			<-second
+			return broken
+		case 1:
+			close(second)
+			<-failed
+		}
+		return nil
+	})
+	if err != broken || begun.Load() != 2 {
+		t.Errorf("%d jobs, error %v", begun.Load(), err)
 	}
 }
