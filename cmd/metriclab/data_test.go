@@ -34,6 +34,10 @@ func TestDataToBeSupplied(t *testing.T) {
 		expect(exitFailed, file+": missing\n", "data", "verify", "clarify")
 	}
 	expect(exitFailed, `.*get them with: metriclab data get clarify\n`, "data", "verify", "clarify")
+	if err := os.WriteFile(filepath.Join("data", "clarify", files[3]+".csv"), []byte("f,class\n1,a\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	expect(exitFailed, `clarify/latex.csv: missing\n`, "data", "verify", "clarify")
 	for _, name := range files {
 		if err := os.WriteFile(filepath.Join("data", "clarify", name+".csv"), []byte("f,class\n1,a\n"), 0o644); err != nil {
 			t.Fatal(err)

@@ -428,6 +428,10 @@ func TestClassNames(t *testing.T) {
 			t.Errorf("%q: got %s, want %s", tt.name, got, tt.want)
 		}
 	}
+	names := strings.Split("a b c d e f g h i j k l", " ")
+	if got := few(names[:11]); got != "a, b, c, d, e, f, g, h, i, j, k" || few(names) != "a, b, c, d, e, f, g, h, i, j, 2 more" {
+		t.Errorf("of 11 names %s, of 12 %s", got, few(names))
+	}
 }
 
 // The columns of an embedded table have distinct names, so that it can be read

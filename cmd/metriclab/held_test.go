@@ -147,6 +147,10 @@ func TestCompareGoesOn(t *testing.T) {
 		return timeless(c.out.String())
 	}
 	want := ranking("whole.jsonl")
+	head, _, _ := strings.Cut(readTest(t, "whole.jsonl"), "\n")
+	if writeTest(t, "cut.jsonl", head[:20]); ranking("cut.jsonl") != want || !strings.Contains(readTest(t, "cut.jsonl"), "\n"+head+"\n") {
+		t.Error("a journal that was killed in its first line does not begin anew")
+	}
 	goesOn := func(journal string) {
 		t.Helper()
 		before := strings.Count(readTest(t, journal), "\n")

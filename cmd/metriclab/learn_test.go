@@ -302,20 +302,27 @@ func onlyFiles(t *testing.T, want ...string) {
 
 // The folder of --save has gone when the learner is to be saved.
 func TestLearnCannotSave(t *testing.T) {
-	t.Chdir(t.TempDir())
-	if err := os.Mkdir("folder", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	c := newCommand(toys(nil))
-	c.app.in = io.MultiReader(strings.NewReader("{\"x\":[1],\"y\":[2],\"label\":-1}\n"), readerFunc(func([]byte) (int, error) {
-		if err := os.Remove("folder"); err != nil {
-			t.Error(err)
+	for _, interrupted := range []bool{false, true} {
+		t.Chdir(t.TempDir())
+		if err := os.Mkdir("folder", 0o755); err != nil {
+			t.Fatal(err)
 		}
-		writeTest(t, "folder", "a file")
-		return 0, io.EOF
-	}))
-	if code := c.run("learn", "--learner", "pola", "--save", "folder/l.json"); code != exitFailed || !strings.Contains(portable(c.err.String()), "folder/l.json is not written") {
-		t.Errorf("exit code %d, %s", code, c.err.String())
+		ctx, cancel := context.WithCancel(t.Context())
+		c := newCommand(toys(nil))
+		c.app.in = io.MultiReader(strings.NewReader("{\"x\":[1],\"y\":[2],\"label\":-1}\n"), readerFunc(func([]byte) (int, error) {
+			if err := os.Remove("folder"); err != nil {
+				t.Error(err)
+			}
+			if writeTest(t, "folder", "a file"); interrupted {
+				cancel()
+				select {}
+			}
+			return 0, io.EOF
+		}))
+		if code := execute(ctx, c.app, strings.Fields("learn --learner pola --save folder/l.json")); code != exitFailed || !strings.Contains(portable(c.err.String()), "folder/l.json is not written") {
+			t.Errorf("interrupted %v: exit code %d, %s", interrupted, code, c.err.String())
+		}
+		cancel()
 	}
 }
 

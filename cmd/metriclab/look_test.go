@@ -134,6 +134,9 @@ func TestCase37IndexColumn(t *testing.T) {
 		{line: "evaluate id.csv --label y --learner euclidean --repeats 2 --json", want: []string{`"column \"Id\" counts the rows`}},
 		{line: "evaluate id.csv --label y --learner euclidean --repeats 2 --keep Id", not: []string{"counts the rows"}},
 		{line: "compare id.csv --label y --learners euclidean --repeats 2 --validation 0", want: []string{"Note: " + counts}},
+		{line: "evaluate index.csv --label y --learner fda --keep 1 --sample 60 --repeats 1", not: []string{"has no name"}},
+		{line: "evaluate none.csv --label y --learner fda --sample 60 --repeats 1 --json", want: []string{`"a sample of 60 of 120 rows`}},
+		{line: "compare none.csv --label y --learners euclidean --no-standardise --repeats 2 --validation 0", not: []string{"euclidean-raw"}},
 		{line: "fit id.csv --label y --learner pca --out i.json", want: []string{"Note: " + counts}},
 		{line: "evaluate nohead.csv --label 4 --learner euclidean --repeats 2", want: []string{`column "1" counts the rows`}},
 		{line: "evaluate none.csv --label y --learner euclidean --repeats 2", not: []string{"counts"}},
@@ -220,6 +223,9 @@ func TestLookCommand(t *testing.T) {
 		}),
 		"good.csv": "a,b,y\n" + each(40, func(i int) string { return fmt.Sprintf("%d.5,%d,%c", i*i%97, i*i*i%89, 'u'+i%2) }), "r.svm": "1 1:2 2:1\n2 1:1\n1 1:2 2:1\n",
 		"ragged.csv": "a,b\n1,2\n3\n", "only.csv": "a,b\nx1,y1\nx2,y2\nx3,y3\n",
+		"forty.csv": strings.TrimSpace(strings.ReplaceAll(each(39, func(i int) string { return fmt.Sprint(i, ",") }), "\n", "")) + "y\n" + each(9, func(i int) string {
+			return strings.Repeat(fmt.Sprint(i*i%7, ".5,"), 39) + string(rune('u'+i%2))
+		}),
 	})
 	vectorFile(t, "X.npy", 4, func(i int) [3]float64 { return [3]float64{float64(i % 3 % 2), 0, 0} })
 	say(t, []said{
@@ -235,6 +241,7 @@ func TestLookCommand(t *testing.T) {
 		{line: "look ragged.csv", code: exitFailed, want: []string{"ragged.csv:3"}},
 		{line: "look only.csv", want: []string{"No flag makes this a table to learn from."}},
 		{line: "look none.csv", code: exitFailed},
+		{line: "look forty.csv", want: []string{"40 columns", "\n38 "}, not: []string{"more, which --json lists"}},
 	})
 	c := newCommand(toys(nil))
 	if code := c.run("look", "odd.csv", "--json"); code != exitOK {

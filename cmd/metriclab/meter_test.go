@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A long time is told, and a huge one asked about where somebody can answer: no answer is no, and an interrupt ends the question.
@@ -60,3 +61,11 @@ func TestAgree(t *testing.T) {
 type reads func([]byte) (int, error)
 
 func (r reads) Read(p []byte) (int, error) { return r(p) }
+
+func TestAbout(t *testing.T) {
+	for d, want := range map[time.Duration]string{0: "less than 1s", 90 * time.Second: "about 1m30s", 599 * time.Second: "about 9m59s", 601 * time.Second: "about 10m", 2 * time.Hour: "about 2h"} {
+		if got := about(d); got != want {
+			t.Errorf("%v: %s, want %s", d, got, want)
+		}
+	}
+}

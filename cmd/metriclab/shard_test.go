@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"metriclab/internal/atomicfile"
+	"metriclab/pkg/experiment/harness"
 )
 
 func TestShardFromEnvironment(t *testing.T) {
@@ -235,4 +236,12 @@ func withChecksum(file string) string {
 	}
 	_, rest, _ := strings.Cut(text.String(), ",")
 	return fmt.Sprintf(`{"sha256":"%x",%s`, sha256.Sum256([]byte("{"+rest)), rest)
+}
+
+// Jobs that are missing after an interrupt are no news.
+func TestMergeInterrupted(t *testing.T) {
+	m := &harness.Merged{Missing: []harness.MissingJobs{{Experiment: "toy/lines", Jobs: 4, Missing: 1}}, Result: &harness.Result{Interrupted: true}}
+	if err := newCommand(toys(nil)).app.printMerge(nil, m, harness.Config{}); err != exitError(exitInterrupted) {
+		t.Errorf("error %v", err)
+	}
 }

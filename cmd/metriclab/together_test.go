@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"metriclab/pkg/experiment"
 )
 
 // TestFlagErrors: all that is wrong with the flags is told at once, in our words, with what may have been meant.
@@ -33,6 +35,7 @@ func TestFlagErrors(t *testing.T) {
 			"parameter slack: \"sof\" is not allowed, want one of soft, hard; did you mean soft?",
 			"\n  flag --out: no file given",
 		}},
+		{"fit x.csv --label c --learner pola --pairs=-5 --out m.json", []string{"flag --pairs: -5 is not allowed, want at least 1"}},
 		{"lern", []string{"unknown command \"lern\" for \"metriclab\"; did you mean learn?"}},
 		{"list toys", []string{"did you mean toy"}},
 		{"learn --learner poal", []string{"unknown learner \"poal\"", "did you mean pola or pa?"}},
@@ -85,6 +88,13 @@ func TestListNamed(t *testing.T) {
 	all, paper := newCommand(toys(nil)), newCommand(toys(nil))
 	if all.run("list") != exitOK || paper.run("list", "toy") != exitOK || all.out.String() != paper.out.String() {
 		t.Errorf("the list of the one paper is not the list:\n%s", paper.out.String())
+	}
+	supplied := toys(nil)
+	supplied.Experiments[0].Cells = func(experiment.Scale) []experiment.Cell {
+		return []experiment.Cell{{Name: "a"}, {Name: "b", Supplied: true}}
+	}
+	if c := newCommand(supplied); c.run("list", "toy/lines") != exitOK || !strings.Contains(c.out.String(), "2 cells x 2 trials = 2 jobs") {
+		t.Errorf("cells that are supplied are jobs:\n%s", c.out.String())
 	}
 }
 

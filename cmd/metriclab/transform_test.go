@@ -2,10 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"compress/gzip"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -140,30 +144,32 @@ func TestTransformBadEnd(t *testing.T) {
 // The bytes of a table are told in MB from 10 MB on, but not those read to count its rows.
 func TestTableFileTells(t *testing.T) {
 	t.Chdir(t.TempDir())
-	writeTest(t, "t.csv", "x,y,class\n"+strings.Repeat("1,2,a\n3,1,b\n", 1_000_000))
-	f, err := (&app{}).openTable("t.csv")
-	if err != nil {
-		t.Fatal(err)
+	text := "x,y,class\n" + strings.Repeat("1,2,a\n3,1,b\n", 1_000_000)
+	var zip bytes.Buffer
+	z, err := gzip.NewWriterLevel(&zip, gzip.NoCompression)
+	if _, failed := io.WriteString(z, text); cmp.Or(err, failed, z.Close()) != nil {
+		t.Fatal(err, failed)
 	}
-	defer f.Close()
-	var told []int
-	f.tell = func(done, total int) {
-		if total != 12 {
-			t.Errorf("%d of %d MB", done, total)
+	for name, content := range map[string]string{"t.csv": text, "t.csv.gz": zip.String()} {
+		writeTest(t, name, content)
+		f, err := (&app{}).openTable(name)
+		if err != nil {
+			t.Fatal(err)
 		}
-		told = append(told, done)
-	}
-	if _, err := tables.Read(f, "t.csv", tables.Columns{Label: "class"}, false); err != nil {
-		t.Fatal(err)
-	}
-	for i, done := range told {
-		if done != i+1 {
-			t.Errorf("told of MB %v, want 1 to 12", told)
-			break
+		defer f.Close()
+		var told []int
+		f.tell = func(done, total int) {
+			if total != 12 {
+				t.Errorf("%s: %d of %d MB", name, done, total)
+			}
+			told = append(told, done)
 		}
-	}
-	if len(told) != 12 {
-		t.Errorf("told %d times, want 12", len(told))
+		if _, err := tables.Read(f, name, tables.Columns{Label: "class"}, false); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(told, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}) {
+			t.Errorf("%s: told of MB %v, want 1 to 12", name, told)
+		}
 	}
 }
 

@@ -64,9 +64,14 @@ func TestOneHot(t *testing.T) {
 // Without a header, files may have all columns or the features alone, whose order is that of the training file.
 func TestOneHotNoHeader(t *testing.T) {
 	rows := strings.SplitAfter(withWords("red", "blue"), "\n")[1:]
-	d := must(tables.Read(strings.NewReader(strings.Join(rows, "")), "t.csv", tables.Columns{Header: datasets.HeaderNo, Label: "c4", OneHot: []string{"2"}}, false))
+	d := must(tables.Read(strings.NewReader(strings.Join(rows, "")), "t.csv", tables.Columns{Header: datasets.HeaderNo, Label: "c4", Drop: []string{"1"}, OneHot: []string{"2"}}, false))
 	m := fit(t, d, model.Recipe{Learner: model.Euclidean})
-	alone := strings.NewReplacer(",a\n", "\n", ",b\n", "\n").Replace(strings.Join(rows, ""))
+	alone := ""
+	for _, row := range rows {
+		if cells := strings.Split(row, ","); len(cells) == 4 {
+			alone += cells[1] + "," + cells[2] + "\n"
+		}
+	}
 	for _, text := range []string{strings.Join(rows, ""), alone} {
 		got, err := m.Read(strings.NewReader(text), "t.csv")
 		if err != nil || !mat.Equal(got.X, d.X) {
@@ -116,17 +121,20 @@ func TestOneHotErrors(t *testing.T) {
 }
 
 func TestLabelErrors(t *testing.T) {
-	var continuous, many strings.Builder
+	var continuous, many, twice strings.Builder
 	continuous.WriteString("x,y\n")
+	twice.WriteString("x,y\n")
 	many.WriteString("x,y\n")
 	for i := range 60 {
 		fmt.Fprintf(&continuous, "%d,%v\n", i, float64(i)/7)
 		fmt.Fprintf(&many, "%d,%d\n", i, i)
+		fmt.Fprintf(&twice, "%d,%v\n", i, float64(i/2)/7)
 	}
 	for text, want := range map[string]string{
 		continuous.String():        "60 labels of 60 rows are distinct numbers",
 		"x,y\n1,a\n2,b\n3,\n4,a\n": `t.csv:4: column "y": the cell is missing (""), in row 3: each row needs its class`,
 		many.String():              "",
+		twice.String():             "",
 	} {
 		d, err := tables.Read(strings.NewReader(text), "t.csv", tables.Columns{Label: "y"}, true)
 		if err == nil {
@@ -150,6 +158,20 @@ func TestReadNPY(t *testing.T) {
 	m := fit(t, d, model.Recipe{Learner: model.Euclidean})
 	if b := model.All(m.EmbedNPY(strings.NewReader(array), "x.npy", nil)); len(b) != 1 || !mat.Equal(b[0].Z, must(m.Embed(x))) || b[0].Labels != nil {
 		t.Errorf("embedded as %v", b)
+	}
+	long, names := mat.NewDense(70_000, 2, nil), make([]string, 70_000) // of several blocks
+	for i := range names {
+		long.Set(i, 0, []float64{-9999, -9999, float64(i % 7)}[min(i, 2)])
+		names[i] = []string{"1", "2"}[i*i%7%2]
+	}
+	var got []string
+	for _, b := range model.All(m.EmbedNPY(strings.NewReader(npy(long)), "x.npy", func(int) ([]string, error) { return names, nil })) {
+		if got = append(got, b.Labels...); len(b.Notes) != 1 || !strings.Contains(b.Notes[0], `column "1" is -9999 at 2 rows`) {
+			t.Errorf("notes %q", b.Notes)
+		}
+	}
+	if !slices.Equal(got, names) {
+		t.Error("blocks have other labels than the rows")
 	}
 	model.Refused(t, "", model.ErrorOf(labels(3)), "want 3, one per row of the array")
 	model.Refused(t, "", model.ErrorOf(tables.ReadClasses(strings.NewReader("a\nb\nc\n"), "y.csv", 1)), "more rows than the 1 row of the array and a header")

@@ -632,6 +632,21 @@ func TestNoDataPanics(t *testing.T) {
 	}
 }
 
+// The order of items that only comparisons tell apart does not depend on their numbers.
+func TestCanonical(t *testing.T) {
+	var want []metric.Triplet
+	perms(3, func(p []int) {
+		ts := []metric.Triplet{{A: p[0], Near: p[1], Far: p[2]}}
+		got := recompared(ts, placed(canonical(3, func(int, int) int { return 0 }, compared(3, ts))))
+		if want == nil {
+			want = got
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("objects %v: %v, of others %v", p, got, want)
+		}
+	})
+}
+
 // Once a job has failed none begins, whatever others do that have begun.
 func TestParallel(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))

@@ -301,6 +301,10 @@ func TestVectorNeighbours(t *testing.T) {
 	if _, _, err := (&Vectors{scale: 1, metric: metric.Identity(d)}).Neighbours(t.Context(), f, far, 6, nil); err == nil || !strings.Contains(err.Error(), "row 3: squared distances overflow") {
 		t.Errorf("distances that overflow: %v", err)
 	}
+	got, _, err = (&Vectors{scale: 1, metric: metric.Identity(2)}).Neighbours(t.Context(), vectorFile(t, mat.NewDense(9, 2, nil), false), mat.NewDense(1, 2, nil), 3, nil)
+	if err != nil || fmt.Sprint(got) != "[[{0 0} {1 0} {2 0}]]" {
+		t.Errorf("of equal vectors %v, error %v", got, err)
+	}
 }
 
 // The classes of vectors are elected by the coordinates of all others, in blocks. Vectors of zeros elect nobody, and have no class.

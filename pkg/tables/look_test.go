@@ -54,6 +54,7 @@ func TestLook(t *testing.T) {
 		{"9999 and -999", func(i int) float64 { return []float64{9999, -999, 4, 5}[min(i%8, 2+i%2)] }, missing + "9999"},
 		{"-1 among ages", among(3, -1, 20), missing + "-1"},
 		{"-1 of most whole numbers", among(30, -1, 4), missing + "-1"},
+		{"-1 beside 0 to 10", func(i int) float64 { return []float64{-1, -1, float64(i % 11)}[min(i, 2)] }, ""},
 		{"-1, 0 and 1", func(i int) float64 { return float64(i%3 - 1) }, ""},
 		{"-1 of most pixels", func(i int) float64 { return max(-1, float64(i-37)/4) }, ""},
 		{"-32768", among(2, -32768, 0), missing + "-32768"},

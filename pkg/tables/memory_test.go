@@ -24,6 +24,7 @@ func TestNewDataErrors(t *testing.T) {
 		{func(_ **mat.Dense, l, _ *[]string) { *l = []string{} }, "0 labels for 2 rows"},
 		{func(_ **mat.Dense, l, _ *[]string) { (*l)[1] = "NA" }, `row 1: the label is missing ("NA")`},
 		{func(_ **mat.Dense, l, _ *[]string) { (*l)[1] = "x " }, `row 1: the label "x " is not allowed`},
+		{func(_ **mat.Dense, l, _ *[]string) { (*l)[1] = " x" }, `row 1: the label " x" is not allowed`},
 		{func(_ **mat.Dense, l, _ *[]string) { (*l)[1] = "\xff" }, `row 1: the label "\xff" is not UTF-8`},
 		{func(_ **mat.Dense, l, _ *[]string) { (*l)[1] = "a\r\nb" }, `row 1: the label "a\r\nb" has the line end \r\n, want \n`},
 		{func(_ **mat.Dense, _, f *[]string) { (*f)[1] = "c\r\nd" }, `feature 2: the name "c\r\nd" has the line end \r\n, want \n`},

@@ -151,6 +151,8 @@ func TestReadLimits(t *testing.T) {
 	if want := "model: x.csv: 100 rows of 3 features would take 3.91 KiB of memory, the limit is 3.91 KiB"; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}
+	limits.SetMemory(1000)
+	Refused(t, "a column", ErrorOf(ReadColumn(strings.NewReader(text), "x.csv", "class", true, Cells{})), "x.csv:57: column class takes more than")
 }
 
 // labelText is a table of a feature, with the given classes.
