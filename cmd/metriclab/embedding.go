@@ -55,7 +55,7 @@ type embedding struct {
 const outsideColumn = "outside"
 
 // write appends the rows of a block, after a header if it is the first one.
-func (e *embedding) write(b *model.Embedded) error {
+func (e *embedding) write(b *model.Block) error {
 	n, r := b.Z.Dims()
 	if e.rows == 0 {
 		var columns []string
@@ -121,7 +121,7 @@ func (a *app) openEmbedded(ctx context.Context, o embedOutputs, e embedding) (f 
 }
 
 // write takes a block.
-func (f *embedFiles) write(b *model.Embedded) error {
+func (f *embedFiles) write(b *model.Block) error {
 	n, width := b.Z.Dims()
 	if f.text != nil {
 		if err := f.embedding.write(b); err != nil {
@@ -187,13 +187,13 @@ func (f *embedFiles) abort() {
 }
 
 // blocksOf yields rows of coordinates in blocks. names holds that of each row, or is nil.
-func blocksOf(z *mat.Dense, names []string) iter.Seq2[*model.Embedded, error] {
-	return func(yield func(*model.Embedded, error) bool) {
+func blocksOf(z *mat.Dense, names []string) iter.Seq2[*model.Block, error] {
+	return func(yield func(*model.Block, error) bool) {
 		const rows = 1024
 		n, width := z.Dims()
 		for i := 0; i < n; i += rows {
 			end := min(i+rows, n)
-			b := &model.Embedded{Z: z.Slice(i, end, 0, width).(*mat.Dense), Total: n}
+			b := &model.Block{Z: z.Slice(i, end, 0, width).(*mat.Dense), Total: n}
 			if names != nil {
 				b.Labels = names[i:end]
 			}

@@ -293,7 +293,7 @@ func (a *app) lookVectors(ctx context.Context, v *vectorFlags, asJSON bool) erro
 		return err
 	}
 	defer in.Close()
-	l, err := atOnce(ctx, func() (*model.VectorLook, error) { return model.LookVectors(ctx, in) })
+	l, err := atOnce(ctx, func() (*vectors.Looked, error) { return in.Look(ctx) })
 	if err != nil {
 		return err
 	}

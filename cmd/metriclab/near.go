@@ -22,7 +22,7 @@ import (
 // search is what predict and neighbours look for, and how it is written.
 type search struct {
 	source  string // of the items that are asked about
-	blocks  iter.Seq2[*model.Near, error]
+	blocks  iter.Seq2[*model.Block, error]
 	of      *model.Neighbourhood // nil where items have no classes
 	columns []string
 	asked   func(row int) any // what an item is called; nil where it is its number
@@ -103,7 +103,7 @@ func (a *app) writeNear(ctx context.Context, s *search, f *nearFlags) error {
 	defer done()
 	first := true
 	var notes []string
-	err = eachOf(ctx, s.blocks, func(b *model.Near) error {
+	err = eachOf(ctx, s.blocks, func(b *model.Block) error {
 		if first {
 			a.leftOut(s.source, s.layout, b.Unused)
 			a.tellDialect(s.source, b.Dialect)
@@ -136,7 +136,7 @@ func (a *app) writeNear(ctx context.Context, s *search, f *nearFlags) error {
 }
 
 // write appends the lines of a block.
-func (s *search) write(r *records, b *model.Near) error {
+func (s *search) write(r *records, b *model.Block) error {
 	for i, e := range b.Elected {
 		if e.Class == "" {
 			continue
@@ -223,7 +223,7 @@ func (a *app) cutK(c *cobra.Command, f *nearFlags, n int, what string) {
 func (a *app) nearGram(c *cobra.Command, f *nearFlags, s *search) error {
 	ctx := c.Context()
 	s.source, s.columns = f.cross, []string{"row", "rank", "training_row", "distance"}
-	near, err := atOnce(ctx, func() (*model.Near, error) {
+	near, err := atOnce(ctx, func() (*model.Block, error) {
 		g, err := loadGram(f.model)
 		if err != nil {
 			return nil, err
@@ -281,6 +281,6 @@ func (a *app) nearObjects(c *cobra.Command, f *nearFlags, s *search) error {
 	s.source, s.columns = f.model, []string{"object", "rank", "neighbour", "distance"}
 	s.asked = func(i int) any { return names[i] }
 	s.known = s.asked
-	s.blocks = single(&model.Near{Found: found})
+	s.blocks = single(&model.Block{Found: found})
 	return nil
 }

@@ -42,7 +42,7 @@ func (a *app) nearVectors(c *cobra.Command, ctx context.Context, f *nearFlags, s
 		return err
 	}
 	progress, done := a.meter(ctx, work{noun: "vector"})
-	near, err := atOnce(ctx, func() (*model.Near, error) { return a.foundVectors(c, ctx, f, m, in.File, what, progress) })
+	near, err := atOnce(ctx, func() (*model.Block, error) { return a.foundVectors(c, ctx, f, m, in.File, what, progress) })
 	done()
 	if err != nil {
 		return tableError(err)
@@ -153,7 +153,7 @@ func (a *app) cutVectors(c *cobra.Command, f *nearFlags, most int, what string) 
 }
 
 // foundVectors returns neighbours, and tells what has no direction.
-func (a *app) foundVectors(c *cobra.Command, ctx context.Context, f *nearFlags, m *model.Vectors, in *vectors.File, what *askedVectors, p model.Progress) (*model.Near, error) {
+func (a *app) foundVectors(c *cobra.Command, ctx context.Context, f *nearFlags, m *model.Vectors, in *vectors.File, what *askedVectors, p model.Progress) (*model.Block, error) {
 	found, zeros, err := m.Neighbours(ctx, in, what.x, f.k+what.self(), p)
 	if err != nil {
 		return nil, err
@@ -178,5 +178,5 @@ func (a *app) foundVectors(c *cobra.Command, ctx context.Context, f *nearFlags, 
 	if len(silent) > 0 {
 		a.note("queries", []string{fmt.Sprintf("%s of zeros, without direction and neighbours: %s", plural.Of(len(silent), "vector"), few(silent))})
 	}
-	return &model.Near{Found: found}, nil
+	return &model.Block{Found: found}, nil
 }

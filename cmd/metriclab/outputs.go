@@ -173,7 +173,7 @@ func objectsOutput(ctx context.Context, path string, names []string, z model.Coo
 // writeObjects writes a row per object: its name and its coordinates, with as many digits as bring back every bit. With guard, no name is a formula.
 func writeObjects(ctx context.Context, w io.Writer, names []string, z model.Coordinates, guard bool) error {
 	e := embedding{label: "object", records: records{guard: guard}}
-	return eachOf(ctx, blocksOf(z.Z, names), func(b *model.Embedded) error {
+	return eachOf(ctx, blocksOf(z.Z, names), func(b *model.Block) error {
 		if err := e.write(b); err != nil {
 			return err
 		}

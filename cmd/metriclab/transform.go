@@ -94,14 +94,14 @@ how much is held in memory: metriclab help models.`,
 }
 
 // embed writes what a sequence yields, and more files.
-func (a *app) embed(ctx context.Context, o embedOutputs, e embedding, blocks iter.Seq2[*model.Embedded, error], more ...*atomicfile.File) error {
+func (a *app) embed(ctx context.Context, o embedOutputs, e embedding, blocks iter.Seq2[*model.Block, error], more ...*atomicfile.File) error {
 	files, err := a.openEmbedded(ctx, o, e)
 	if err != nil {
 		return err
 	}
 	defer files.abort()
 	progress, done := a.meter(ctx, work{noun: "row"})
-	err = eachOf(ctx, blocks, func(b *model.Embedded) error {
+	err = eachOf(ctx, blocks, func(b *model.Block) error {
 		err := files.write(b)
 		progress(files.rows, b.Total)
 		return err

@@ -44,7 +44,7 @@ func (a *app) transformRows(c *cobra.Command, f *transformFlags, path string) er
 		if err != nil {
 			return err
 		}
-		if err := p.blocks(false, func(*model.Embedded) error { return nil }); err != nil {
+		if err := p.blocks(false, func(*model.Block) error { return nil }); err != nil {
 			return err
 		}
 		if _, err := table.Seek(start, io.SeekStart); err != nil {
@@ -80,7 +80,7 @@ type pass struct {
 }
 
 // blocks calls do with each block of the embedded table. A pass has a meter of its own, unless it is silent.
-func (p *pass) blocks(silent bool, do func(*model.Embedded) error) error {
+func (p *pass) blocks(silent bool, do func(*model.Block) error) error {
 	progress, done := model.Progress(func(int, int) {}), func() {}
 	p.table.tell, p.table.rest = nil, false
 	if !silent {
@@ -96,7 +96,7 @@ func (p *pass) blocks(silent bool, do func(*model.Embedded) error) error {
 	}
 	rows := 0
 	var notes []string
-	err := eachOf(p.ctx, sequence, func(b *model.Embedded) error {
+	err := eachOf(p.ctx, sequence, func(b *model.Block) error {
 		if !p.told {
 			p.app.leftOut(p.path, p.model.Layout(), b.Unused)
 			p.app.tellDialect(p.path, b.Dialect)

@@ -61,3 +61,8 @@ func Bits(v float64) uint64 {
 	}
 	return math.Float64bits(v + 0)
 }
+
+// IsZero tells whether all numbers are 0.
+func IsZero(x []float64) bool {
+	return floats.Count(func(v float64) bool { return v != 0 }, x) == 0
+}

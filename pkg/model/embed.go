@@ -11,25 +11,34 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners/catalog"
+	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/sparse"
 	"metriclab/pkg/tables"
 )
 
-// Embedded are successive rows of a file, embedded.
-type Embedded struct {
+// Block are successive rows of a file, with what was asked of them: coordinates, neighbours or classes. What was not asked for is nil.
+type Block struct {
+	// First is the number of the first of these rows, counted from 0.
+	First int
 	// Z holds the coordinates Lx, a row per row.
 	Z *mat.Dense
+	// Found holds the k nearest training rows of each row, nearest first.
+	Found [][]nearest.Neighbour
+	// Elected holds the predicted class of each row.
+	Elected []Elected
 	// Labels holds one class per row; nil if the file has none.
 	Labels []string
 	// Total is the number of rows of the file; 0 if that is not known before its end.
 	Total int
 	// Unused lists columns of the file that are neither features nor labels.
 	Unused []string
-	// Dialect and Notes are as in Data; Notes are of the rows so far.
+	// Dialect and Notes are as in tables.Data; Notes are of the rows so far.
 	Dialect datasets.Dialect
 	Notes   []string
+
+	x mat.Matrix // what the metric takes in place of the rows
 }
 
 // EmbedCSV reads a CSV file as Read does, and yields its rows block by block as Embed embeds them, with the same
@@ -38,21 +47,21 @@ type Embedded struct {
 // must not use part of a file waits for the end. Each block is new: the caller may keep and change it.
 //
 // A column of classes that is missing in the first row must be missing in all.
-func (m *Model) EmbedCSV(r io.Reader, name string) iter.Seq2[*Embedded, error] {
+func (m *Model) EmbedCSV(r io.Reader, name string) iter.Seq2[*Block, error] {
 	return m.embedded(func(extra int) (iter.Seq2[*tables.Data, error], int, error) {
 		return m.reader().Blocks(r, name, extra), 0, nil
 	})
 }
 
 // EmbedSVMLight is EmbedCSV for a file of ReadSVMLight, all of which is read first.
-func (m *Model) EmbedSVMLight(r io.Reader, name string, base datasets.IndexBase) iter.Seq2[*Embedded, error] {
+func (m *Model) EmbedSVMLight(r io.Reader, name string, base datasets.IndexBase) iter.Seq2[*Block, error] {
 	return m.embedded(func(extra int) (iter.Seq2[*tables.Data, error], int, error) {
 		return blocksOf(extra)(m.ReadSVMLight(r, name, base))
 	})
 }
 
 // EmbedNPY is EmbedCSV for a file of ReadNPY, all of which is read first.
-func (m *Model) EmbedNPY(r io.Reader, name string, labels func(n int) ([]string, error)) iter.Seq2[*Embedded, error] {
+func (m *Model) EmbedNPY(r io.Reader, name string, labels func(n int) ([]string, error)) iter.Seq2[*Block, error] {
 	return m.embedded(func(extra int) (iter.Seq2[*tables.Data, error], int, error) {
 		return blocksOf(extra)(m.ReadNPY(r, name, labels))
 	})
@@ -70,9 +79,9 @@ func blocksOf(extra int) func(d *tables.Data, err error) (iter.Seq2[*tables.Data
 }
 
 // embedded embeds the rows of blocks. open opens the file, of whose rows each takes extra numbers beside its features, and returns the number of rows, 0 if that is not known.
-func (m *Model) embedded(open func(extra int) (blocks iter.Seq2[*tables.Data, error], total int, err error)) iter.Seq2[*Embedded, error] {
+func (m *Model) embedded(open func(extra int) (blocks iter.Seq2[*tables.Data, error], total int, err error)) iter.Seq2[*Block, error] {
 	l, err := m.embedder()
-	return func(yield func(*Embedded, error) bool) {
+	return func(yield func(*Block, error) bool) {
 		if err != nil {
 			yield(nil, err)
 			return
@@ -83,12 +92,11 @@ func (m *Model) embedded(open func(extra int) (blocks iter.Seq2[*tables.Data, er
 			return
 		}
 		var last *mat.Dense // the block before, prepared
-		for b, err := range m.prepared(blocks) {
+		for b, err := range m.prepared(blocks, total) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			out := &Embedded{Labels: b.rows.Labels, Unused: b.rows.Unused, Dialect: b.rows.Dialect, Notes: b.rows.Notes, Total: total}
 			n, d := b.x.Dims()
 			if total > 0 { // blocks of a file that is read row by row are as small as memory asks
 				if err := limits.Check(fmt.Sprintf("an embedding of %d rows", n), limits.Floats(n, between(l)+l.Rows())); err != nil {
@@ -101,43 +109,41 @@ func (m *Model) embedded(open func(extra int) (blocks iter.Seq2[*tables.Data, er
 			if dense && last != nil && n < tables.BlockRows {
 				last.Slice(0, n, 0, d).(*mat.Dense).Copy(x)
 				k, _ := last.Dims()
-				out.Z = mat.DenseCopyOf(l.EmbedRows(last.Slice(0, max(n, min(k, tables.BlockRows)), 0, d)).Slice(0, n, 0, l.Rows()))
+				b.Z = mat.DenseCopyOf(l.EmbedRows(last.Slice(0, max(n, min(k, tables.BlockRows)), 0, d)).Slice(0, n, 0, l.Rows()))
 			} else {
-				out.Z = l.EmbedRows(b.x)
+				b.Z = l.EmbedRows(b.x)
 			}
-			if err := checkCoordinates(out.Z, b.first); err != nil {
+			if err := checkCoordinates(b.Z, b.First); err != nil {
 				yield(nil, err)
 				return
 			}
-			if !yield(out, nil) {
+			last, b.x = x, nil
+			if !yield(b, nil) {
 				return
 			}
-			last = x
 		}
 	}
 }
 
-// block are successive rows of a table, and what the metric takes in their place.
-type block struct {
-	rows  *tables.Data
-	x     mat.Matrix
-	first int // number of the first row, from 0
-}
-
-// prepared prepares the rows of blocks.
-func (m *Model) prepared(blocks iter.Seq2[*tables.Data, error]) iter.Seq2[block, error] {
-	return func(yield func(block, error) bool) {
+// prepared prepares the rows of blocks, of which there are so many rows in total, 0 if that is not known.
+func (m *Model) prepared(blocks iter.Seq2[*tables.Data, error], total int) iter.Seq2[*Block, error] {
+	return func(yield func(*Block, error) bool) {
 		first := 0
 		for d, err := range blocks {
-			b := block{rows: d, first: first}
-			if err == nil {
-				b.x, err = m.prepareRows(d.Matrix(), first)
+			if err != nil {
+				yield(nil, err)
+				return
 			}
-			if !yield(b, err) || err != nil {
+			b := &Block{First: first, Labels: d.Labels, Total: total, Unused: d.Unused, Dialect: d.Dialect, Notes: d.Notes}
+			if b.x, err = m.prepareRows(d.Matrix(), first); err != nil {
+				yield(nil, err)
 				return
 			}
 			n, _ := d.Dims()
 			first += n
+			if !yield(b, nil) {
+				return
+			}
 		}
 	}
 }
@@ -163,7 +169,7 @@ func (m *Model) prepareRows(x mat.Matrix, first int) (mat.Matrix, error) {
 
 // embedder is a metric that is the Euclidean one between coordinates.
 type embedder interface {
-	Metric
+	catalog.Distance
 	Rows() int // the number of coordinates
 	EmbedRows(x mat.Matrix) *mat.Dense
 }

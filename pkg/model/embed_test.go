@@ -14,7 +14,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/datasets"
 	"metriclab/pkg/limits"
+	"metriclab/pkg/metric"
 	"metriclab/pkg/persist/persisttest"
 	"metriclab/pkg/tables"
 )
@@ -101,8 +103,8 @@ func embedAll(m *Model, r io.Reader) (z *mat.Dense, labels []string, err error) 
 // features, and a file of one block has those of its rows.
 func TestEmbedCSV(t *testing.T) {
 	for _, d := range []int{3, 70} {
-		m := fitText(t, tableText(5, 200, d), Recipe{Learner: "rca"})
-		rows := blockBytes / (8 * 3 * d)
+		m := fitText(t, tableText(5, 200, d), Recipe{Learner: "fda"}) // of few coordinates, whose product is gonum's
+		rows := blockBytes / (8 * (2*d + Must(m.embedder()).Rows()))
 		for _, n := range []int{1, 100, tables.BlockRows - 1, tables.BlockRows, rows - 1, rows, rows + 1, rows + tables.BlockRows - 1, 2*rows + 5, 2*rows + tables.BlockRows} {
 			text := tableText(6, n, d)
 			whole := readText(t, strings.NewReader(text))
@@ -110,6 +112,52 @@ func TestEmbedCSV(t *testing.T) {
 			z, labels, err := embedAll(m, once{strings.NewReader(text)})
 			if err != nil || !sameBits(z, want) || !slices.Equal(labels, whole.Labels) {
 				t.Errorf("%d features, %d rows: other coordinates or labels, error %v", d, n, err)
+			}
+		}
+	}
+}
+
+// Blocks of an array, and of sparse rows made dense, have the bits of the whole, too.
+func TestEmbedBlocks(t *testing.T) {
+	const d = 70
+	text := tableText(5, 200, d)
+	whole := readText(t, strings.NewReader(text))
+	train := Must(tables.NewData(whole.X, whole.Labels, nil))
+	m := MustFit[*Model](t, ByClasses(train), Recipe{Learner: "fda"}) // of few coordinates, whose product is gonum's
+	l := Must(m.embedder())
+	rows := blockBytes / (8 * (2*d + l.Rows()))
+	for _, n := range []int{rows, rows + 1, 2*rows + 5} {
+		x := readText(t, strings.NewReader(tableText(6, n, d))).X
+		var svm strings.Builder
+		for i := range n {
+			fmt.Fprintf(&svm, "%d", i)
+			for j, v := range x.RawRowView(i) {
+				fmt.Fprintf(&svm, " %d:%v", j+1, v)
+			}
+			svm.WriteByte('\n')
+		}
+		npy := Text(func(w io.Writer) error { return metric.WriteNPY(w, x) })
+		want := Must(m.Embed(x))
+		for name, blocks := range map[string][]*Block{
+			"npy":      All(m.EmbedNPY(strings.NewReader(npy), "x.npy", nil)),
+			"svmlight": All(m.EmbedSVMLight(strings.NewReader(svm.String()), "x.svm", datasets.IndexBaseOne)),
+		} {
+			z, first := new(mat.Dense), 0
+			for _, b := range blocks {
+				if k, _ := b.Z.Dims(); b.First != first || b.Total != n || name == "svmlight" && (len(b.Labels) != k || b.Labels[0] != fmt.Sprint(first)) {
+					t.Errorf("%s, %d rows: a block of %d from %d of %d, want from %d", name, n, k, b.First, b.Total, first)
+				}
+				rows, _ := b.Z.Dims()
+				first += rows
+				var all mat.Dense
+				if all.CloneFrom(b.Z); !z.IsEmpty() {
+					all.Reset()
+					all.Stack(z, b.Z)
+				}
+				z = &all
+			}
+			if len(blocks) != (n+rows-1)/rows || !sameBits(z, want) {
+				t.Errorf("%s, %d rows in %d blocks: other coordinates", name, n, len(blocks))
 			}
 		}
 	}

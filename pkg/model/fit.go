@@ -116,7 +116,7 @@ func (m *Model) learn(ctx context.Context, e catalog.Entry, v catalog.Values, x 
 }
 
 // learn returns the metric of vectors that a learner finds, and reports what there is to say.
-func (f fitting) learn(ctx context.Context, in catalog.Input, p Progress, rep *Report) (learned Metric, err error) {
+func (f fitting) learn(ctx context.Context, in catalog.Input, p Progress, rep *Report) (learned catalog.Distance, err error) {
 	if f.entry.Feedback.Online() {
 		if learned, rep.Mistakes, err = online(ctx, f.entry, f.values, in.X, in.Links, f.recipe.Passes, p); err != nil {
 			return nil, fmt.Errorf("model: %w", err)
@@ -136,7 +136,7 @@ func (f fitting) learn(ctx context.Context, in catalog.Input, p Progress, rep *R
 
 // online feeds the pairs to an online learner and returns its metric and the
 // number of its mistakes in the last pass.
-func online(ctx context.Context, e catalog.Entry, v catalog.Values, x mat.Matrix, links []metric.Link, passes int, p Progress) (Metric, int, error) {
+func online(ctx context.Context, e catalog.Entry, v catalog.Values, x mat.Matrix, links []metric.Link, passes int, p Progress) (catalog.Distance, int, error) {
 	const between = 64 // pairs between looks at ctx
 	_, d := x.Dims()
 	l, err := catalog.As[learners.Pair](e.New(catalog.Shape{Dim: d}, v))

@@ -59,7 +59,7 @@ type ofVectors[T any] struct {
 	list     []T
 	of       string
 	takes    func() []catalog.Entry
-	learn    func(ctx context.Context, m *Vectors, f fitting, n *known[T], told Progress) (Metric, error)
+	learn    func(ctx context.Context, m *Vectors, f fitting, n *known[T], told Progress) (catalog.Distance, error)
 	judge    func(ctx context.Context, under metric.SqDister, z judged[T], k int, all bool) (outcome, error)
 	measures []Measure
 	always   []string
@@ -153,7 +153,7 @@ func (t ofVectors[T]) fitKnown(ctx context.Context, n *known[T], f fitting, told
 }
 
 // kept cuts a metric down to the rank of the recipe.
-func (m *Vectors) kept(learned Metric) (Metric, error) {
+func (m *Vectors) kept(learned catalog.Distance) (catalog.Distance, error) {
 	if m.recipe.Rank == 0 {
 		return learned, nil
 	}
@@ -164,7 +164,7 @@ func (m *Vectors) kept(learned Metric) (Metric, error) {
 	return learned, nil
 }
 
-func learnPairs(ctx context.Context, m *Vectors, f fitting, n *known[metric.Link], told Progress) (Metric, error) {
+func learnPairs(ctx context.Context, m *Vectors, f fitting, n *known[metric.Link], told Progress) (catalog.Distance, error) {
 	m.report.Similar = countSimilar(n.list)
 	m.report.Dissimilar = len(n.list) - m.report.Similar
 	m.similar, m.other = m.report.Similar, m.report.Dissimilar
@@ -187,7 +187,7 @@ func learnPairs(ctx context.Context, m *Vectors, f fitting, n *known[metric.Link
 	return learned, nil
 }
 
-func learnComparisons(ctx context.Context, m *Vectors, f fitting, n *known[metric.Triplet], told Progress) (Metric, error) {
+func learnComparisons(ctx context.Context, m *Vectors, f fitting, n *known[metric.Triplet], told Progress) (catalog.Distance, error) {
 	m.triplets, m.report.Comparisons = len(n.list), len(n.list)
 	learned, err := f.learn(ctx, catalog.Input{X: n.x, Triplets: n.list}, told, &m.report)
 	if err == nil {

@@ -233,7 +233,7 @@ func (n *known[T]) directed() (*known[T], []string, error) {
 	for k, item := range p.rows {
 		p.rows[k] = n.rows[item]
 	}
-	note, err := z.leftOut(len(n.list)-len(p.list), len(n.list), n.noun)
+	note, err := leftOut(z, len(n.list)-len(p.list), len(n.list), n.noun)
 	return p, []string{note}, err
 }
 

@@ -54,6 +54,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/ltkernel"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -65,13 +66,6 @@ import (
 // apart from changes of the learners, which have versions of their own. A Journal of other fits is refused.
 const Version = 2 // 1 scaled columns that differ by round-off alone
 
-// Metric is what a model measures with.
-type Metric interface {
-	metric.SqDister
-	// Dim returns the number of features.
-	Dim() int
-}
-
 // Model is a fitted pipeline. It is immutable and safe for concurrent use.
 type Model struct {
 	recipe  Recipe
@@ -81,7 +75,7 @@ type Model struct {
 	counts  []int // of training rows, per class
 	n       int   // training rows
 	scaler  *datasets.Scaler
-	metric  Metric
+	metric  catalog.Distance
 	report  Report
 	within  bool // Embed as Within says
 	cells   tables.Cells
@@ -176,7 +170,7 @@ func (m *Model) Report() Report { return m.made().report }
 // Metric returns the learned metric, which compares prepared rows: a
 // *metric.Mahalanobis, a *metric.LowRank, or the metric of a kernel learner, a *kernels.Metric or a
 // *kernels.Transformed.
-func (m *Model) Metric() Metric { return m.made().metric }
+func (m *Model) Metric() catalog.Distance { return m.made().metric }
 
 // Prepare returns the rows of the n×d matrix x, NaN where a cell is missing, as
 // the metric takes them: missing cells filled with the training means and

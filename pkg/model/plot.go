@@ -89,7 +89,7 @@ func (m *Vectors) Plot(ctx context.Context, f *vectors.File, labels []string) (P
 		return Picture{}, err
 	}
 	if _, zeros := zeroRows(x, func(i int) int { return idx[i] }); m.recipe.Unit && zeros.Count > 0 {
-		return Picture{}, zeros.undirected()
+		return Picture{}, undirected(zeros)
 	}
 	z, err := m.Embed(x)
 	if err != nil {

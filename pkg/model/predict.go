@@ -58,7 +58,7 @@ func (m *Model) Neighbourhood(train *tables.Data, k int) (*Neighbourhood, error)
 	return m.neighbourhood(train, k, false)
 }
 
-// Classifier is Neighbourhood to predict classes: it yields a Near with Elected. It returns an error that wraps ErrUnlabelled if train has no labels.
+// Classifier is Neighbourhood to predict classes: it yields Blocks with Elected. It returns an error that wraps ErrUnlabelled if train has no labels.
 func (m *Model) Classifier(train *tables.Data, k int) (*Neighbourhood, error) {
 	return m.neighbourhood(train, k, true)
 }
@@ -137,13 +137,13 @@ func (m *Vectors) Classifier(ctx context.Context, f *vectors.File, labels []stri
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	z := mat.NewDense(n, r, nil)
-	var zeros Zeros
+	var zeros vectors.Zeros
 	var classes []string
 	for b, err := range m.blocks(ctx, f) {
 		if err != nil {
 			return nil, err
 		}
-		zeros.join(b.zeros)
+		zeros.Join(b.zeros)
 		rows, _ := b.z.Dims()
 		for i := range rows {
 			if b.none == nil || !b.none[i] {
@@ -174,16 +174,17 @@ func (m *Vectors) Classifier(ctx context.Context, f *vectors.File, labels []stri
 // Vectors yields the vectors of a file, block by block, with the classes that are elected. One of zeros has the class "" if the recipe has Unit, and the notes count them.
 // Memory does not grow with the file. An error ends the sequence: those of the file and of Embed, and the one of ctx. It panics if h is of no Vectors, or if the file does
 // not have the dimension of the model.
-func (h *Neighbourhood) Vectors(ctx context.Context, f *vectors.File) iter.Seq2[*Near, error] {
+func (h *Neighbourhood) Vectors(ctx context.Context, f *vectors.File) iter.Seq2[*Block, error] {
 	if h.vectors == nil || f.Dim() != h.vectors.Dim() {
 		panic("model: Neighbourhood: Vectors of another model, or of vectors of another length")
 	}
-	return func(yield func(*Near, error) bool) {
-		var zeros Zeros
+	return func(yield func(*Block, error) bool) {
+		var zeros vectors.Zeros
 		for b, err := range h.vectors.blocks(ctx, f) {
-			var near *Near
+			var near *Block
 			if err == nil {
-				near, err = h.search(ctx, b.z, b.first)
+				near = &Block{First: b.first, Total: f.Rows(), x: b.z}
+				err = h.search(ctx, near)
 			}
 			if err != nil {
 				yield(nil, err)
@@ -194,8 +195,7 @@ func (h *Neighbourhood) Vectors(ctx context.Context, f *vectors.File) iter.Seq2[
 					near.Elected[i] = Elected{}
 				}
 			}
-			near.Total = f.Rows()
-			if zeros.join(b.zeros); zeros.Count > 0 {
+			if zeros.Join(b.zeros); zeros.Count > 0 {
 				near.Notes = []string{fmt.Sprintf("%s, without direction and without a class", zeros)}
 			}
 			if !yield(near, nil) {
@@ -296,54 +296,35 @@ type Elected struct {
 	Distance float64
 }
 
-// Near are successive rows of a file with their neighbours.
-type Near struct {
-	// First is the number of the first of these rows, counted from 0.
-	First int
-	// Found holds the k nearest training rows of each row, nearest first; nil of a Classifier.
-	Found [][]nearest.Neighbour
-	// Elected holds the predicted class of each row; nil of a Neighbourhood.
-	Elected []Elected
-	// Labels holds one class per row; nil if the file has none.
-	Labels []string
-	// Total is the number of rows of the file; 0 if that is not known before its end.
-	Total int
-	// Unused lists columns of the file that are neither features nor labels.
-	Unused []string
-	// Dialect and Notes are as in Embedded.
-	Dialect datasets.Dialect
-	Notes   []string
-}
-
-// search answers for prepared rows, of which the first is row first of a table.
-func (h *Neighbourhood) search(ctx context.Context, x mat.Matrix, first int) (*Near, error) {
-	if h.expand != nil {
+// search answers for the prepared rows of b, which it forgets.
+func (h *Neighbourhood) search(ctx context.Context, b *Block) error {
+	x := b.x
+	if b.x = nil; h.expand != nil {
 		x = h.expand(x)
 	}
-	near := &Near{First: first}
 	var all []nearest.Election
 	var err error
 	if h.voters == nil {
-		near.Found, err = h.knn.Neighbours(ctx, x, h.k)
+		b.Found, err = h.knn.Neighbours(ctx, x, h.k)
 	} else {
 		all, err = h.voters.Elect(ctx, x, h.k)
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return nil, ctx.Err()
+		return ctx.Err()
 	case err != nil:
-		return nil, fmt.Errorf("model: of the rows from %d on: %w", first, err)
+		return fmt.Errorf("model: of the rows from %d on: %w", b.First, err)
 	}
 	for _, e := range all {
-		near.Elected = append(near.Elected, Elected{h.classes[e.Labels[0]], e.Share, math.Sqrt(e.SqDist)})
+		b.Elected = append(b.Elected, Elected{h.classes[e.Labels[0]], e.Share, math.Sqrt(e.SqDist)})
 	}
-	return near, nil
+	return nil
 }
 
 // CSV reads a CSV file as Model.Read does, and yields its rows block by block with their neighbours. Beside the training rows, memory is that of
 // a few blocks, about 1 MB or 256 rows each, however long the file is. What is found for a row does not depend on other rows. An error ends the sequence: those of Read and
 // of nearest.KNN.Neighbours, and that of ctx. It panics if h is of a Gram.
-func (h *Neighbourhood) CSV(ctx context.Context, r io.Reader, name string) iter.Seq2[*Near, error] {
+func (h *Neighbourhood) CSV(ctx context.Context, r io.Reader, name string) iter.Seq2[*Block, error] {
 	m := h.ofModel("CSV")
 	return h.rows(ctx, func() (iter.Seq2[*tables.Data, error], int, error) {
 		return m.reader().Blocks(r, name, h.extra), 0, nil
@@ -351,7 +332,7 @@ func (h *Neighbourhood) CSV(ctx context.Context, r io.Reader, name string) iter.
 }
 
 // SVMLight is CSV for rows of svmlight, which are all read first: see Model.ReadSVMLight.
-func (h *Neighbourhood) SVMLight(ctx context.Context, r io.Reader, name string, base datasets.IndexBase) iter.Seq2[*Near, error] {
+func (h *Neighbourhood) SVMLight(ctx context.Context, r io.Reader, name string, base datasets.IndexBase) iter.Seq2[*Block, error] {
 	m := h.ofModel("SVMLight")
 	return h.rows(ctx, func() (iter.Seq2[*tables.Data, error], int, error) {
 		return blocksOf(h.extra)(m.ReadSVMLight(r, name, base))
@@ -359,7 +340,7 @@ func (h *Neighbourhood) SVMLight(ctx context.Context, r io.Reader, name string, 
 }
 
 // NPY is CSV for a NumPy array, which is all read first: see Model.ReadNPY. It has no labels.
-func (h *Neighbourhood) NPY(ctx context.Context, r io.Reader, name string) iter.Seq2[*Near, error] {
+func (h *Neighbourhood) NPY(ctx context.Context, r io.Reader, name string) iter.Seq2[*Block, error] {
 	m := h.ofModel("NPY")
 	return h.rows(ctx, func() (iter.Seq2[*tables.Data, error], int, error) {
 		return blocksOf(h.extra)(m.ReadNPY(r, name, nil))
@@ -367,24 +348,22 @@ func (h *Neighbourhood) NPY(ctx context.Context, r io.Reader, name string) iter.
 }
 
 // rows yields the rows of a file in blocks. open opens it, and returns the number of rows, 0 if that is not known.
-func (h *Neighbourhood) rows(ctx context.Context, open func() (blocks iter.Seq2[*tables.Data, error], total int, err error)) iter.Seq2[*Near, error] {
-	return func(yield func(*Near, error) bool) {
+func (h *Neighbourhood) rows(ctx context.Context, open func() (blocks iter.Seq2[*tables.Data, error], total int, err error)) iter.Seq2[*Block, error] {
+	return func(yield func(*Block, error) bool) {
 		blocks, total, err := open()
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		for b, err := range h.prepare.prepared(blocks) {
-			var near *Near
+		for b, err := range h.prepare.prepared(blocks, total) {
 			if err == nil {
-				near, err = h.search(ctx, b.x, b.first)
+				err = h.search(ctx, b)
 			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			near.Labels, near.Unused, near.Dialect, near.Notes, near.Total = b.rows.Labels, b.rows.Unused, b.rows.Dialect, b.rows.Notes, total
-			if !yield(near, nil) {
+			if !yield(b, nil) {
 				return
 			}
 		}
@@ -401,7 +380,7 @@ func (h *Neighbourhood) ofModel(method string) *Model {
 
 // Objects returns the neighbours of new objects from their kernel values with those of the fit, as Gram.Embed takes them. Its errors are those of Embed and of
 // nearest.KNN.Neighbours. It panics if h is of a Model, or cross is nil or empty.
-func (h *Neighbourhood) Objects(ctx context.Context, cross mat.Matrix) (*Near, error) {
+func (h *Neighbourhood) Objects(ctx context.Context, cross mat.Matrix) (*Block, error) {
 	if h.gram == nil {
 		panic("model: Neighbourhood: Objects of a Model, use CSV, SVMLight or NPY; of a Vectors, use Vectors")
 	}
@@ -409,7 +388,11 @@ func (h *Neighbourhood) Objects(ctx context.Context, cross mat.Matrix) (*Near, e
 	if err != nil {
 		return nil, err
 	}
-	return h.search(ctx, z, 0)
+	b := &Block{x: z}
+	if err := h.search(ctx, b); err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 // CostOfNear estimates the time to find the neighbours of queries among so many training rows.

@@ -175,7 +175,7 @@ func byQuery(judged []feedback.Judgement) (out [][]feedback.Judgement) {
 	return out
 }
 
-func learnJudgements(ctx context.Context, m *Vectors, f fitting, n *known[feedback.Judgement], told Progress) (Metric, error) {
+func learnJudgements(ctx context.Context, m *Vectors, f fitting, n *known[feedback.Judgement], told Progress) (catalog.Distance, error) {
 	ts := comparisonsOf(n.list)
 	if len(ts) == 0 {
 		return nil, fmt.Errorf("model: no query has documents of two grades, want at least one")

@@ -49,7 +49,7 @@ type state struct {
 // Load made the model.
 func (m *Model) Save(w io.Writer) error {
 	var inner bytes.Buffer
-	if err := m.made().metric.(interface{ Save(io.Writer) error }).Save(&inner); err != nil {
+	if err := m.made().metric.Save(&inner); err != nil {
 		return fmt.Errorf("model: %w", err)
 	}
 	rows := m.n
@@ -97,7 +97,7 @@ func Load(r io.Reader) (*Model, error) {
 	return m, nil
 }
 
-func loadMetric(raw []byte) (Metric, error) {
+func loadMetric(raw []byte) (catalog.Distance, error) {
 	env, err := persist.Read(bytes.NewReader(raw))
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/plural"
+	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -187,7 +188,7 @@ func expectedHits(under metric.SqDister, z *mat.Dense, i, k int, alike map[int]b
 }
 
 // coordinates returns a metric of coordinates that is m of prepared rows, and what makes coordinates of the rows of two matrices.
-func coordinates(m Metric) (metric.SqDister, func(a, b *mat.Dense) (*mat.Dense, *mat.Dense, error)) {
+func coordinates(m catalog.Distance) (metric.SqDister, func(a, b *mat.Dense) (*mat.Dense, *mat.Dense, error)) {
 	l, ok := m.(embedder)
 	if !ok { // of a kernel metric that has none
 		under, rows := searched(m)

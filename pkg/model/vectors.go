@@ -90,7 +90,7 @@ func (m *Vectors) Factor() (*metric.Mahalanobis, error) {
 }
 
 // linearOf returns a metric as one with a factor.
-func linearOf(m Metric) (*metric.Mahalanobis, error) {
+func linearOf(m catalog.Distance) (*metric.Mahalanobis, error) {
 	if low, ok := m.(*metric.LowRank); ok {
 		return low.Mahalanobis()
 	}
@@ -129,7 +129,7 @@ func toUnit(x *mat.Dense) {
 func (m *Vectors) Embed(x mat.Matrix) (*mat.Dense, error) {
 	p := mat.DenseCopyOf(x)
 	if _, z := m.made().undirected(p, 0); z.Count > 0 {
-		return nil, z.undirected()
+		return nil, undirected(z)
 	}
 	m.prepare(p)
 	z := m.metric.EmbedRows(p)
@@ -137,15 +137,15 @@ func (m *Vectors) Embed(x mat.Matrix) (*mat.Dense, error) {
 }
 
 // undirected tells which rows of x the metric cannot take, since they are zeros and the recipe has Unit; nil for none. Row 0 of x is row first of a file.
-func (m *Vectors) undirected(x *mat.Dense, first int) ([]bool, Zeros) {
+func (m *Vectors) undirected(x *mat.Dense, first int) ([]bool, vectors.Zeros) {
 	if !m.recipe.Unit {
-		return nil, Zeros{}
+		return nil, vectors.Zeros{}
 	}
 	return zeroRows(x, func(i int) int { return first + i })
 }
 
 // truncated returns the metric of the k largest eigenvalues of M, and the share of the trace that the others have.
-func truncated(m Metric, k int) (Metric, float64, error) {
+func truncated(m catalog.Distance, k int) (catalog.Distance, float64, error) {
 	full, err := linearOf(m)
 	if err != nil {
 		return nil, 0, err
@@ -223,7 +223,7 @@ func (m *Vectors) Transform(ctx context.Context, in *vectors.File, out *vectors.
 	var mu sync.Mutex
 	next, done, failed := 0, 0, blocks
 	var first error
-	var zeros Zeros
+	var zeros vectors.Zeros
 	var wg sync.WaitGroup
 	for range min(workers, blocks) {
 		wg.Go(func() {
@@ -241,7 +241,7 @@ func (m *Vectors) Transform(ctx context.Context, in *vectors.File, out *vectors.
 				n := min(per, in.Rows()-top)
 				none, err := m.transformBlock(in, out, l, buffer[:n*d], z[:n*r], top)
 				mu.Lock()
-				zeros.join(none)
+				zeros.Join(none)
 				if err != nil && b < failed {
 					failed, first = b, err
 				}
@@ -257,15 +257,15 @@ func (m *Vectors) Transform(ctx context.Context, in *vectors.File, out *vectors.
 		return err
 	}
 	if first == nil && zeros.Count > 0 {
-		return zeros.undirected()
+		return undirected(zeros)
 	}
 	return first
 }
 
 // transformBlock embeds rows from top on, by l if it is not nil. It has buffer for the vectors and z for the coordinates. Where vectors have no direction it writes nothing.
-func (m *Vectors) transformBlock(in *vectors.File, out *vectors.Writer, l *mat.Dense, buffer, z []float64, top int) (Zeros, error) {
+func (m *Vectors) transformBlock(in *vectors.File, out *vectors.Writer, l *mat.Dense, buffer, z []float64, top int) (vectors.Zeros, error) {
 	if err := in.ReadRows(buffer, top); err != nil {
-		return Zeros{}, err
+		return vectors.Zeros{}, err
 	}
 	x := mat.NewDense(len(buffer)/in.Dim(), in.Dim(), buffer)
 	if _, none := m.undirected(x, top); none.Count > 0 {
@@ -278,7 +278,7 @@ func (m *Vectors) transformBlock(in *vectors.File, out *vectors.Writer, l *mat.D
 		n, _ := x.Dims()
 		matrix.MulTo(mat.NewDense(n, m.Rows(), z), x, l.T())
 	}
-	return Zeros{}, out.WriteRows(z, top) // which refuses what overflows
+	return vectors.Zeros{}, out.WriteRows(z, top) // which refuses what overflows
 }
 
 // VectorsKind is the kind under which package persist stores a Vectors.
@@ -399,9 +399,9 @@ func loadVectors(raw []byte) (*Vectors, error) {
 // vectorRows are successive vectors of a file.
 type vectorRows struct {
 	first int
-	z     *mat.Dense // their coordinates
-	none  []bool     // those that have no direction, and wrong coordinates; nil for none
-	zeros Zeros      // the same, counted
+	z     *mat.Dense    // their coordinates
+	none  []bool        // those that have no direction, and wrong coordinates; nil for none
+	zeros vectors.Zeros // the same, counted
 }
 
 // blocks reads the vectors of a file in blocks, and yields their coordinates. An error ends the sequence.
@@ -437,24 +437,24 @@ func (m *Vectors) blocks(ctx context.Context, f *vectors.File) iter.Seq2[vectorR
 
 // EmbedFile yields the coordinates of the vectors of a file, block by block: memory does not depend on its length. An error ends the sequence: those of the file and of Embed, ErrZero
 // for the metric of rank 0, and the one of ctx. It panics if the file does not have the dimension of the model.
-func (m *Vectors) EmbedFile(ctx context.Context, f *vectors.File) iter.Seq2[*Embedded, error] {
+func (m *Vectors) EmbedFile(ctx context.Context, f *vectors.File) iter.Seq2[*Block, error] {
 	if f.Dim() != m.Dim() {
 		panic(fmt.Sprintf("model: Vectors: EmbedFile: vectors of %d numbers, want %d", f.Dim(), m.Dim()))
 	}
-	return func(yield func(*Embedded, error) bool) {
+	return func(yield func(*Block, error) bool) {
 		if m.metric.Rows() == 0 {
 			yield(nil, fmt.Errorf("model: %w; more pairs or passes may help", ErrZero))
 			return
 		}
 		for b, err := range m.blocks(ctx, f) {
 			if err == nil && b.zeros.Count > 0 {
-				err = b.zeros.undirected()
+				err = undirected(b.zeros)
 			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if !yield(&Embedded{Z: b.z, Total: f.Rows()}, nil) {
+			if !yield(&Block{First: b.first, Z: b.z, Total: f.Rows()}, nil) {
 				return
 			}
 		}
@@ -479,8 +479,8 @@ func (m *Vectors) CostOfNeighbours(queries, rows int) catalog.Cost {
 // Neighbours returns the k vectors of a file that are nearest to each row of queries under the metric, nearest first, of equal ones the first of the file.
 // The file is read in blocks. If the recipe has Unit, vectors of zeros are no neighbours, and are counted; a query of zeros has no neighbours, and other queries have fewer than k
 // if there are not as many. It returns an error unless 1 ≤ k ≤ the number of vectors, if no query has a direction or squared distances overflow, the errors of the file and of Embed, and the one of ctx. It panics if queries or the file does not have the dimension of the model.
-func (m *Vectors) Neighbours(ctx context.Context, f *vectors.File, queries mat.Matrix, k int, p Progress) (found [][]nearest.Neighbour, zeros Zeros, err error) {
-	fail := func(err error) ([][]nearest.Neighbour, Zeros, error) { return nil, Zeros{}, err }
+func (m *Vectors) Neighbours(ctx context.Context, f *vectors.File, queries mat.Matrix, k int, p Progress) (found [][]nearest.Neighbour, zeros vectors.Zeros, err error) {
+	fail := func(err error) ([][]nearest.Neighbour, vectors.Zeros, error) { return nil, vectors.Zeros{}, err }
 	if f.Dim() != m.Dim() {
 		panic(fmt.Sprintf("model: Vectors: Neighbours: vectors of %d numbers, want %d", f.Dim(), m.Dim()))
 	}
@@ -511,7 +511,7 @@ func (m *Vectors) Neighbours(ctx context.Context, f *vectors.File, queries mat.M
 		if err != nil {
 			return fail(err)
 		}
-		zeros.join(b.zeros)
+		zeros.Join(b.zeros)
 		nearer(lists, q, b.z, b.none, b.first, k)
 		if p != nil {
 			n, _ := b.z.Dims()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -105,6 +106,43 @@ func sameBits(a, b *mat.Dense) bool {
 		}
 	}
 	return true
+}
+
+// Blocks of a file, and of rows in memory, are the rows in their order.
+func TestBlocks(t *testing.T) {
+	const d = 3
+	rows := blockBytes / (8 * 2 * d)
+	text := tableText(3, rows+BlockRows, d)
+	whole := readText(t, strings.NewReader(text))
+	thin := Must(ReadSVMLight(strings.NewReader(strings.Repeat("1 1:2 3:4\n0 2:5\n", rows)), "x.svm", datasets.IndexBaseOne))
+	for name, c := range map[string]struct {
+		want   *Data
+		blocks iter.Seq2[*Data, error]
+	}{
+		"file":   {whole, Reader{Layout: whole.Layout}.Blocks(strings.NewReader(text), "x.csv", 0)},
+		"memory": {whole, whole.Blocks(0)},
+		"sparse": {thin, thin.Blocks(0)},
+	} {
+		first := 0
+		for b, err := range c.blocks {
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			n, _ := b.Dims()
+			idx := make([]int, n)
+			for i := range idx {
+				idx[i] = first + i
+			}
+			part := c.want.Rows(idx)
+			if !mat.Equal(b.Matrix(), part.Matrix()) || !slices.Equal(b.Labels, part.Labels) {
+				t.Errorf("%s: other rows or labels from row %d on", name, first)
+			}
+			first += n
+		}
+		if n, _ := c.want.Dims(); first != n {
+			t.Errorf("%s: %d rows, want %d", name, first, n)
+		}
+	}
 }
 
 // Reading allocates the matrix, the text once (by encoding/csv, row by row) and the labels: not each cell, and no
