@@ -1,7 +1,6 @@
 package model_test
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,14 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/datasets"
-	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/judge"
-	"metriclab/pkg/learners/catalog"
-	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
-	"metriclab/pkg/random"
 	"metriclab/pkg/tables"
 )
 
@@ -66,92 +60,6 @@ func TestEvaluateIsHonest(t *testing.T) {
 	const tol = 1e-12 // sums of 24 shares
 	if learner, baseline := scores(e); math.Abs(learner.Summary.Mean-wrong) > tol || math.Abs(baseline.Summary.Mean-base) > tol || wrong == base {
 		t.Errorf("error %v, baseline %v, want %v and %v, which differ", learner.Summary.Mean, baseline.Summary.Mean, wrong, base)
-	}
-}
-
-// The errors of kernel-itml are those that its distances give, one by one: Evaluate
-// measures between expanded rows.
-func TestEvaluateKernelITML(t *testing.T) {
-	d := blobs(19, 40, 2, 2)
-	for i := range d.Labels { // two shells about one point
-		d.Labels[i] = string(rune('a' + i%2))
-		angle, radius := float64(i), 1+0.2*float64(i%5)+1.2*float64(i%2)
-		d.X.SetRow(i, []float64{radius * math.Cos(angle), radius * math.Sin(angle)})
-	}
-	d.X.SetRow(7, d.X.RawRowView(5)) // duplicates
-	d = sorted(d)
-	r := model.Recipe{Learner: "kernel-itml", Pairs: 60, Params: map[string]string{"gamma": "10", "kernel-gamma": "2"}}
-	const folds, repeats = 4, 2
-	learner, baseline := scores(evaluate(t, d, r, model.Plan{Folds: folds, Repeats: repeats, Ks: []int{1, 3}}))
-	entry := must(catalog.Find(r.Learner))
-	v := must(entry.Parse(r.Params))
-	_, y := datasets.Classes(d.Labels)
-	for s := range folds * repeats {
-		seed := random.Seed{Base: 1, Experiment: "model/evaluate", Trial: s / folds}
-		var train, test []int
-		for i, f := range sample.StratifiedFolds(seed.Stream("folds"), y, folds) {
-			if f == s%folds {
-				test = append(test, i)
-			} else {
-				train = append(train, i)
-			}
-		}
-		x, queries := d.Rows(train).X, d.Rows(test).X
-		labels, want := make([]int, len(train)), make([]int, len(test))
-		for k, i := range train {
-			labels[k] = y[i]
-		}
-		for k, i := range test {
-			want[k] = y[i]
-		}
-		scaler, _, err := datasets.FitScaler(x, datasets.ZScore, false)
-		if err = cmp.Or(err, scaler.ApplyInPlace(x), scaler.ApplyInPlace(queries)); err != nil {
-			t.Fatal(err)
-		}
-		seed.Trial = s
-		links := must(sample.BalancedLinks(seed.Stream("pairs"), labels, 60))
-		l := must(entry.Fit(t.Context(), catalog.Input{X: x, Links: links}, v, nil))
-		knn := must(nearest.NewKNN(l.Distance, x, labels, nearest.KNNOptions{}))
-		wrong := must(knn.LeaveOneOut(t.Context(), []int{1, 3}))
-		k := []int{1, 3}[slices.Index(wrong, slices.Min(wrong))]
-		wrong = must(knn.Errors(t.Context(), queries, want, []int{k}))
-		if share := float64(wrong[0]) / float64(len(want)); learner.Values[s] != share || learner.Chosen[s] != float64(k) {
-			t.Errorf("split %d: error %v with k = %v, want %v with %d", s, learner.Values[s], learner.Chosen[s], share, k)
-		}
-	}
-	if m := learner.Summary.Mean; m == 0 || m == baseline.Summary.Mean {
-		t.Errorf("error %v, baseline %v: the data show nothing", m, baseline.Summary.Mean)
-	}
-}
-
-// BenchmarkEvaluate is a cross-validation in two folds, k chosen.
-func BenchmarkEvaluate(b *testing.B) {
-	for _, rows := range []int{200, 1000} {
-		d := blobs(20, rows, 3, 5)
-		for _, learner := range []string{"itml", "kernel-itml"} {
-			b.Run(fmt.Sprintf("alg=%s/rows=%d", learner, rows), func(b *testing.B) {
-				for b.Loop() {
-					model.MustEvaluate(b, model.ByClasses(d), model.Recipe{Learner: learner}, model.Plan{Folds: 2, Repeats: 1})
-				}
-			})
-		}
-	}
-}
-
-// Labels drawn without regard to the features cannot be predicted: an evaluation
-// that let test rows into training would say otherwise. A metric of high capacity
-// is fitted to them.
-func TestEvaluateRandomLabels(t *testing.T) {
-	d := blobs(7, 120, 1, 8)
-	seed := random.Seed{Base: 1}.Stream("labels")
-	for i := range d.Labels {
-		d.Labels[i] = string(rune('a' + seed.IntN(2)))
-	}
-	for _, r := range []model.Recipe{{Learner: "pola"}, {Learner: "fda"}, {Learner: "kernel-itml", Pairs: 200}} {
-		learner, _ := scores(evaluate(t, d, r, model.Plan{Repeats: 3}))
-		if m := learner.Summary.Mean; m < 0.35 || m > 0.65 { // 0.5 ± 3 standard errors of 120 rows
-			t.Errorf("%s: error %v on random labels, want about 0.5", r.Learner, m)
-		}
 	}
 }
 

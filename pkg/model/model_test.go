@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -21,7 +20,6 @@ import (
 	"metriclab/internal/realdata"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/datasets/sample"
-	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/pairs"
@@ -67,13 +65,6 @@ func indices(d *tables.Data) []int {
 	return all
 }
 
-// sorted returns the rows of d in the order in which an evaluation takes them, if the first column has no number twice.
-func sorted(d *tables.Data) *tables.Data {
-	order := indices(d)
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(d.X.At(i, 0), d.X.At(j, 0)) })
-	return d.Rows(order)
-}
-
 func fit(t testing.TB, d *tables.Data, r model.Recipe) *model.Model {
 	t.Helper()
 	return model.MustFit[*model.Model](t, model.ByClasses(d), r)
@@ -86,80 +77,6 @@ func small(e catalog.Entry) model.Recipe {
 		r.Pairs = 60
 	}
 	return r
-}
-
-// Every learner fits, on features of scales 1 to 100, a metric under which
-// distances between prepared rows are symmetric, finite and not all 0; its model
-// is saved and loaded to the same bits; a kernel metric without finitely many coordinates refuses to embed and says
-// why, any other embeds isometrically.
-func TestEveryLearner(t *testing.T) {
-	d := blobs(1, 60, 3, 3)
-	for _, e := range model.Learners() {
-		m := fit(t, d, small(e))
-		x := must(m.Prepare(d.X))
-		again := must(model.Load(bytes.NewReader(persisttest.Saved(m))))
-		z, err := m.Embed(d.X)
-		if _, endless := m.Metric().(*kernels.Transformed); endless {
-			model.Refused(t, e.Name, err, model.ErrNoEmbedding)
-			model.Refused(t, e.Name, model.ErrorOf(m.Plot(d)), model.ErrNoEmbedding)
-		} else if err != nil {
-			t.Fatalf("%s: %v", e.Name, err)
-		}
-		var largest float64
-		for i := range 60 {
-			p, q := x.RawRowView(i), x.RawRowView((i+7)%60)
-			sq := m.Metric().SqDist(p, q)
-			if math.IsNaN(sq) || math.IsInf(sq, 0) || sq != m.Metric().SqDist(q, p) || sq != again.Metric().SqDist(p, q) {
-				t.Errorf("%s: row %d: squared distance %v, the other way %v, loaded %v", e.Name, i, sq, m.Metric().SqDist(q, p), again.Metric().SqDist(p, q))
-			}
-			largest = max(largest, sq)
-			const tol = 1e-10 // relative to 1: coordinates are of order 10
-			if z == nil {
-				continue
-			}
-			if got := (metric.Euclidean{}).SqDist(z.RawRowView(i), z.RawRowView((i+7)%60)); math.Abs(got-sq) > tol*(1+sq) {
-				t.Errorf("%s: embedded squared distance %v, want %v", e.Name, got, sq)
-			}
-		}
-		if largest == 0 {
-			t.Errorf("%s: all points coincide", e.Name)
-		}
-		if m.LearnerVersion() != e.Version || again.LearnerVersion() != e.Version || fmt.Sprint(again.Recipe()) != fmt.Sprint(m.Recipe()) {
-			t.Errorf("%s: version %d, loaded %d, recipe %+v, loaded %+v", e.Name, m.LearnerVersion(), again.LearnerVersion(), m.Recipe(), again.Recipe())
-		}
-	}
-}
-
-// With the linear kernel a kernelised learner is the learner, on rows that neither has seen.
-func TestKernelizedOfLinearKernel(t *testing.T) {
-	d, other := blobs(23, 60, 4, 3), blobs(24, 20, 4, 3)
-	for name, drawn := range map[string]int{"rca": 0, "lmnn": 0, "mcml": 0, "itml": 80} {
-		input := fit(t, d, model.Recipe{Learner: name, Pairs: drawn})
-		kernel := fit(t, d, model.Recipe{Learner: "kernel-" + name, Pairs: drawn, Params: map[string]string{"kernel": "linear"}})
-		if a, b := input.Report().Status, kernel.Report().Status; a != b {
-			t.Errorf("%s %v, of the kernel %v", name, a, b)
-		}
-		x := must(input.Prepare(other.X))
-		m, lifted := kernel.Metric().(*kernels.Metric)
-		z := x
-		if lifted {
-			z = must(kernel.Embed(other.X))
-		}
-		// Both make the same steps, and the loader of the model keeps every bit.
-		const tol = 1e-8
-		for i := range 20 {
-			for j := range i {
-				want := input.Metric().SqDist(x.RawRowView(i), x.RawRowView(j))
-				got, embedded := kernel.Metric().SqDist(x.RawRowView(i), x.RawRowView(j)), sqDist(z.RawRowView(i), z.RawRowView(j))
-				if math.Abs(got-want) > tol*(1+want) || lifted && math.Abs(embedded-want) > tol*(1+want) {
-					t.Errorf("%s: rows %d and %d: squared distance by metric %v, by embedding %v, want %v", name, i, j, got, embedded, want)
-				}
-			}
-		}
-		if lifted && m.Support() != 3 {
-			t.Errorf("%s: %d rows are stored, want 3", name, m.Support())
-		}
-	}
 }
 
 // Prepared training rows have mean 0 and deviation 1 per feature; a feature that
@@ -238,40 +155,6 @@ func TestFitErrors(t *testing.T) {
 		}
 	}
 	model.Refused(t, "in a split", model.ErrorOf(model.Evaluate(t.Context(), model.ByClasses(blobs(11, 20, 2, 2)), model.Recipe{Learner: "fda", Params: map[string]string{"dim": "4"}}, model.Plan{})), "repeat 1, fold 1: ")
-}
-
-// A batch learner tells of its iterations, and ends when it is told to while it does; a closed form
-// tells nothing.
-func TestBatchProgress(t *testing.T) {
-	for learner, iterates := range map[string]bool{
-		"lmnn": true, "mcml": true, "itml": true, "itml-labels": true, "itml-tuned": true, "kernel-itml": true, "pola-batch": true,
-		"fda": false, "pca": false, "invcov": false, "rca": false, model.Euclidean: false,
-	} {
-		d, r := blobs(17, 30, 2, 2), model.Recipe{Learner: learner}
-		switch learner {
-		case "itml", "kernel-itml", "pola-batch", "rca":
-			r.Pairs = 40
-		case "itml-labels", "itml-tuned":
-			r.Params = map[string]string{"cycles": "5"}
-		}
-		calls := 0
-		if _, err := model.Fit(t.Context(), model.ByClasses(d), r, func(done, total int) {
-			if calls++; done < 1 || done > total {
-				t.Errorf("%s: %d of %d", learner, done, total)
-			}
-		}); err != nil || calls > 0 != iterates {
-			t.Errorf("%s: %d calls, error %v", learner, calls, err)
-		}
-		if !iterates {
-			continue
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		calls = 0
-		m, err := model.Fit(ctx, model.ByClasses(d), r, func(int, int) { calls++; cancel() })
-		if m != nil || !errors.Is(err, context.Canceled) || calls != 1 {
-			t.Errorf("%s: error %v, %d calls, want context.Canceled in the first", learner, err, calls)
-		}
-	}
 }
 
 // An online learner sees all drawn pairs in every pass; its mistakes are those of
@@ -547,45 +430,4 @@ func ExampleFit() {
 	// b 12.9
 	// b 14.4
 	// b 11.8
-}
-
-// A model that neither Fit nor Load made panics with a message of the package's own.
-func TestZeroValuePanics(t *testing.T) {
-	x := mat.NewDense(1, 1, nil)
-	for name, f := range map[string]func(*model.Model){
-		"Save":           func(m *model.Model) { _ = m.Save(io.Discard) },
-		"Embed":          func(m *model.Model) { _, _ = m.Embed(x) },
-		"Prepare":        func(m *model.Model) { _, _ = m.Prepare(x) },
-		"Plot":           func(m *model.Model) { _, _ = m.Plot(&tables.Data{X: x}) },
-		"Read":           func(m *model.Model) { _, _ = m.Read(strings.NewReader("1\n"), "x") },
-		"Metric":         func(m *model.Model) { m.Metric() },
-		"Recipe":         func(m *model.Model) { m.Recipe() },
-		"Layout":         func(m *model.Model) { m.Layout() },
-		"Classes":        func(m *model.Model) { m.Classes() },
-		"Report":         func(m *model.Model) { m.Report() },
-		"LearnerVersion": func(m *model.Model) { m.LearnerVersion() },
-	} {
-		for _, m := range []*model.Model{nil, {}} {
-			model.Panics(t, name, "model: Model: zero value, use Fit or Load", func() { f(m) })
-		}
-	}
-}
-
-// No number of a file, that of its metric included, makes the loader or the model
-// panic, or take more memory than its file warrants.
-func TestNumbersOfFiles(t *testing.T) {
-	d := blobs(4, 8, 2, 2)
-	for _, learner := range []string{"pola", "kernel-pola", "kernel-itml"} {
-		file := persisttest.Saved(fit(t, d, model.Recipe{Learner: learner, Pairs: 4}))
-		persisttest.Numbers(t, file, model.Load, func(m *model.Model) {
-			r := rowsFor(m)
-			if r == nil {
-				return
-			}
-			_, _ = m.Embed(r.X)
-			if m.Recipe().Pairs <= 1000 {
-				_, _ = model.Evaluate(t.Context(), model.ByClasses(r), m.Recipe(), model.Plan{Folds: 2, Repeats: 1, Ks: []int{1}})
-			}
-		})
-	}
 }

@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -105,43 +104,6 @@ func TestLookRepeated(t *testing.T) {
 }
 
 func negativeZero() float64 { zero := 0.0; return -zero }
-
-// A column without a name that numbers the rows is dropped or kept.
-func TestReadRowNumbers(t *testing.T) {
-	table := func(head string, number func(i int) string) string {
-		var b strings.Builder
-		b.WriteString(head + "\n")
-		for i := range 12 {
-			fmt.Fprintf(&b, "%s,%d,%s\n", number(i), i*i%7, []string{"u", "v"}[i%2])
-		}
-		return b.String()
-	}
-	count := func(i int) string { return fmt.Sprint(i) }
-	for _, test := range []struct {
-		name, text string
-		c          Columns
-		refused    bool
-	}{
-		{"pandas", table(",a,y", count), Columns{}, true},
-		{"pandas, a part", table(",a,y", func(i int) string { return fmt.Sprint(i*i + 3) }), Columns{}, true},
-		{"pandas, read and written again", table("Unnamed: 0,a,y", count), Columns{}, true},
-		{"R", table(`"","a","y"`, func(i int) string { return fmt.Sprintf("%q", fmt.Sprint(i+1)) }), Columns{}, true},
-		{"dropped", table(",a,y", count), Columns{Drop: []string{"1"}}, false},
-		{"kept", table(",a,y", count), Columns{Keep: []string{"1"}}, false},
-		{"one twice", table(",a,y", func(i int) string { return fmt.Sprint(i / 2) }), Columns{}, false},
-		{"measured", table(",a,y", func(i int) string { return fmt.Sprintf("%d.5", i) }), Columns{}, false},
-		{"named", table("id,a,y", count), Columns{}, false},
-	} {
-		test.c.Label = "y"
-		d, err := Read(strings.NewReader(test.text), "t.csv", test.c, false)
-		if _, refused := errors.AsType[*RowNumbersError](err); refused != test.refused || !refused && err != nil {
-			t.Errorf("%s: error %v", test.name, err)
-		}
-		if test.c.Keep != nil && (len(d.Layout.Features) != 2 || len(d.Look().Notes(false)) > 0) {
-			t.Errorf("%s: %v, %q", test.name, d.Layout.Features, d.Look().Notes(false))
-		}
-	}
-}
 
 // The flags that LookCSV gives make a table of the file.
 func TestLookCSV(t *testing.T) {
