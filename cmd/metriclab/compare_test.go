@@ -8,14 +8,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-
-	"gonum.org/v1/gonum/mat"
-
-	"metriclab/pkg/metric"
-	"metriclab/pkg/model"
 )
 
 // writeBlobs writes a table of three classes that overlap.
@@ -28,40 +22,6 @@ func writeBlobs(t *testing.T, name string, n int) {
 		fmt.Fprintf(&b, "%.3f,%.3f,%.3f,%c\n", rng.NormFloat64()+2*float64(i%3), rng.NormFloat64(), 9*rng.NormFloat64(), 'a'+rune(i%3))
 	}
 	writeTest(t, name, b.String())
-}
-
-// The numbers are those of evaluate, and the figure has all of them.
-func TestCompareIsEvaluate(t *testing.T) {
-	t.Chdir(t.TempDir())
-	writeBlobs(t, "t.csv", 60)
-	c := newCommand(toys(nil))
-	names := []string{"fda", "pola", "euclidean", "logdet", "euclidean-raw"}
-	if code := c.run("compare", "t.csv", "--label", "class", "--learners", strings.Join(names, ","), "--repeats", "2", "--seed", "5", "--json", "--figure", "c.svg"); code != exitOK {
-		t.Fatal(c.err.String())
-	}
-	var all compared
-	if err := json.Unmarshal(c.out.Bytes(), &all); err != nil {
-		t.Fatal(err)
-	}
-	if len(all.Ranked) != len(names) || len(all.Chosen) != 10 || !all.Complete {
-		t.Fatalf("%+v", all)
-	}
-	for _, r := range all.Ranked {
-		if code := c.run("evaluate", "t.csv", "--label", "class", "--learner", r.Recipe.Learner, "--repeats", "2", "--seed", "5", "--json"); code != exitOK {
-			t.Fatal(c.err.String())
-		}
-		var one evaluated
-		if err := json.Unmarshal(c.out.Bytes(), &one); err != nil {
-			t.Fatal(err)
-		}
-		i := slices.IndexFunc(one.Methods, func(m methodJSON) bool { return m.Name == r.Recipe.Learner })
-		if s := one.Methods[i].Scores[model.MeasureKNN]; !slices.Equal(s.Splits, r.Splits) || !slices.Equal(s.Chosen, r.Chosen) || *s.Half != *r.Half {
-			t.Errorf("%s: %v, evaluate says %v", r.Recipe.Learner, r.Splits, s.Splits)
-		}
-		if svg := readTest(t, "c.svg"); !strings.Contains(svg, ">"+r.Recipe.Learner+"<") || !strings.Contains(svg, ">best by validation<") {
-			t.Errorf("the figure lacks %s, or the choice", r.Recipe.Learner)
-		}
-	}
 }
 
 // endAt ends a context once a text is written.
@@ -142,70 +102,16 @@ func TestCompareTellsInside(t *testing.T) {
 	}
 }
 
-// So it is where pairs or comparisons judge.
-func TestEvaluateTellsInside(t *testing.T) {
-	inFeedback(t)
-	for name, text := range judgedFiles() {
-		writeTest(t, name, text)
-	}
-	pairs := readTest(t, "j.csv")
-	inVectors(t)
-	writeTest(t, "j.csv", pairs)
-	writeTest(t, "judged.csv", judgedFiles()["judged.csv"])
-	c := newCommand(toys(nil))
-	c.app.every = 0
-	first := regexp.MustCompile(`[01] of 2 splits.*; in split [12]: 1 of at most `) // splits run at once, in whatever order
-	for _, line := range []string{
-		"evaluate judged.csv --pairs j.csv --learner pola-batch --param iterations=5 --repeats 2",
-		"evaluate --vectors X.npy --pairs f.csv --learner itml --repeats 2",
-		"evaluate --vectors X.npy --triplets t3.csv --learner itml --repeats 2",
-	} {
-		if code := c.run(strings.Fields(line)...); code != exitOK || !first.MatchString(c.err.String()) {
-			t.Errorf("%s: exit code %d: %.300s", line, code, c.err.String())
-		}
-	}
-}
-
 // Learners are compared on every kind of problem, and what does not go together is refused by name.
 func TestCompareKinds(t *testing.T) {
-	t.Chdir(t.TempDir())
-	rng := rand.New(rand.NewPCG(2, 1))
-	var pairs, triplets, gram, labels strings.Builder
-	x := make([][]float64, 30)
-	for i := range x {
-		x[i] = []float64{float64(3*(i%2)) + rng.NormFloat64(), rng.NormFloat64()}
-		fmt.Fprintf(&labels, "%c\n", 'a'+rune(i%2))
-	}
-	for range 250 {
-		p := rng.Perm(30)
-		fmt.Fprintf(&pairs, "%d,%d,%d\n", p[0], p[1], 1-(p[0]+p[1])%2)
-		fmt.Fprintf(&triplets, "%d,%d,%d\n", p[0]%7, p[1]%7, p[2]%7)
-	}
-	var table strings.Builder
-	table.WriteString("u,v,class\n")
-	m := mat.NewDense(30, 2, nil)
-	for i, row := range x {
-		m.SetRow(i, row)
-		fmt.Fprintf(&table, "%v,%v,%c\n", row[0], row[1], 'a'+rune(i%2))
-		for j, other := range x {
-			fmt.Fprintf(&gram, "%s%v", map[bool]string{true: ",", false: ""}[j > 0], row[0]*other[0]+row[1]*other[1])
-		}
-		gram.WriteString("\n")
-	}
-	var npy bytes.Buffer
-	if err := metric.WriteNPY(&npy, m); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"x.npy": npy.String(), "p.csv": pairs.String(), "t.csv": triplets.String(), "table.csv": table.String(), "k.csv": gram.String(), "l.csv": labels.String()} {
-		writeTest(t, name, text)
-	}
+	everyFile(t)
 	c := newCommand(toys(nil))
 	for _, tt := range []struct{ line, measure string }{
-		{"compare --vectors x.npy --pairs p.csv --repeats 6 --validation 2 --figure f.svg", "1 − AUC"},
-		{"compare --vectors x.npy --triplets t.csv --learners itml,cosine --repeats 6 --validation 0", "triplet error"},
-		{"compare table.csv --pairs p.csv --drop class --learners itml,kernel-pola,cosine --repeats 6 --validation 2", "1 − AUC"},
+		{"compare --vectors X.npy --pairs pairs.csv --repeats 6 --validation 2 --figure f.svg", "1 − AUC"},
+		{"compare --vectors X.npy --triplets t.csv --learners itml,cosine --repeats 6 --validation 0", "triplet error"},
+		{"compare train.csv --pairs pairs.csv --drop class --learners itml,kernel-pola,cosine --repeats 6 --validation 2", "1 − AUC"},
 		{"compare --triplets t.csv --learners erkle,gnmds --repeats 2 --dim 2", "triplet error"},
-		{"compare --gram k.csv --labels l.csv --learners kernel-pca,euclidean --repeats 2 --folds 3", "kNN error"},
+		{"compare --gram k0.csv --labels l.csv --learners kernel-pca,euclidean --repeats 2 --folds 3", "kNN error"},
 	} {
 		if code := c.run(strings.Fields(tt.line + " --json")...); code != exitOK {
 			t.Errorf("%s: %s", tt.line, c.err.String())
@@ -219,18 +125,21 @@ func TestCompareKinds(t *testing.T) {
 			t.Errorf("%s: %s%s", tt.line, c.out.String(), c.err.String())
 		}
 	}
+	if svg := readTest(t, "f.svg"); !strings.Contains(svg, ">itml<") || !strings.Contains(svg, ">best by validation<") {
+		t.Error("the figure lacks itml, or the choice")
+	}
 	for line, want := range map[string]string{
-		"compare --vectors x.npy":                                     "flags --pairs and --triplets",
-		"compare --vectors x.npy --pairs p.csv --triplets t.csv":      "flag --triplets: not together with --vectors X.npy --pairs PAIRS.csv",
-		"compare --vectors x.npy --pairs p.csv --folds 3":             "flag --folds",
-		"compare --vectors x.npy --pairs p.csv --learners fda":        "fda",
-		"compare --triplets t.csv --k 3":                              "flag --k",
-		"compare --triplets t.csv --test-share 0.5":                   "flag --test-share",
-		"compare table.csv --drop class --pairs p.csv --folds 3":      "flag --folds",
-		"compare table.csv --drop class --pairs p.csv --learners fda": "fda",
-		"compare --gram k.csv":                                        "flag --labels: no file given",
-		"compare --gram k.csv --labels l.csv --pairs p.csv":           "flag --pairs: \"p.csv\" is not allowed",
-		"compare --gram k.csv --labels l.csv --label a":               "flag --label",
+		"compare --vectors X.npy":                                         "flags --pairs and --triplets",
+		"compare --vectors X.npy --pairs pairs.csv --triplets t.csv":      "flag --triplets: not together with --vectors X.npy --pairs PAIRS.csv",
+		"compare --vectors X.npy --pairs pairs.csv --folds 3":             "flag --folds",
+		"compare --vectors X.npy --pairs pairs.csv --learners fda":        "fda",
+		"compare --triplets t.csv --k 3":                                  "flag --k",
+		"compare --triplets t.csv --test-share 0.5":                       "flag --test-share",
+		"compare train.csv --drop class --pairs pairs.csv --folds 3":      "flag --folds",
+		"compare train.csv --drop class --pairs pairs.csv --learners fda": "fda",
+		"compare --gram k0.csv":                                           "flag --labels: no file given",
+		"compare --gram k0.csv --labels l.csv --pairs pairs.csv":          "flag --pairs: \"pairs.csv\" is not allowed",
+		"compare --gram k0.csv --labels l.csv --label a":                  "flag --label",
 	} {
 		if code := c.run(strings.Fields(line)...); code == exitOK || !strings.Contains(c.err.String(), want) {
 			t.Errorf("%s: exit code %d: %s, want %q", line, code, c.err.String(), want)

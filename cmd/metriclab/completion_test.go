@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
-
-	"metriclab/pkg/learners/catalog"
 )
 
 // completed asks the command what may follow, as the shells' scripts do. The
@@ -75,25 +73,6 @@ func TestCompletion(t *testing.T) {
 		if !slices.Equal(words, tt.want) && len(words)+len(tt.want) > 0 || end != tt.end {
 			t.Errorf("%q: got %q %s, want %q %s", tt.line, words, end, tt.want, tt.end)
 		}
-	}
-}
-
-func TestCompleteLearners(t *testing.T) {
-	var out bytes.Buffer
-	root := &cobra.Command{Use: "x", Run: func(*cobra.Command, []string) {}}
-	root.SetOut(&out)
-	root.SetErr(&bytes.Buffer{})
-	root.Flags().String("learner", "", "")
-	completeFlag(root, "learner", completeLearners(func(e catalog.Entry) bool { return e.Feedback.Online() }))
-	words, _ := completed(t, root, &out, "--learner", "")
-	var want []string
-	for _, e := range catalog.All() {
-		if e.Feedback.Online() {
-			want = append(want, e.Name)
-		}
-	}
-	if !slices.Equal(words, want) || !slices.Contains(words, "pola") || slices.Contains(words, "pca") {
-		t.Errorf("got %q, want %q", words, want)
 	}
 }
 

@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bytes"
-	"encoding/csv"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -185,57 +181,6 @@ func TestGuardedCoordinates(t *testing.T) {
 	} {
 		if code := c.run(strings.Fields(line)...); code != exitUsage || !strings.Contains(c.err.String(), want) {
 			t.Errorf("%s: exit code %d: %s, want %q", line, code, c.err.String(), want)
-		}
-	}
-}
-
-// The coordinates of a file have the distances of the model, and the names.
-func TestTripletCoordinates(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for name, text := range tripletFiles() {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c := newCommand(toys(nil))
-	if code := c.run(strings.Fields("fit --triplets names.jsonl --learner gnmds --out m.json --dim 6 --coordinates z.csv")...); code != exitOK {
-		t.Fatal(c.err.String())
-	}
-	m, err := loadTriplets("m.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := os.ReadFile("z.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(bytes.NewReader(raw)).ReadAll()
-	if err != nil || len(rows) != 7 || strings.Join(rows[0], " ") != "object z1 z2 z3 z4 z5 z6" {
-		t.Fatalf("%q, %v", rows, err)
-	}
-	z := make([][]float64, 6)
-	for i, row := range rows[1:] {
-		if row[0] != m.Names()[i] {
-			t.Errorf("row %d is %s, want %s", i, row[0], m.Names()[i])
-		}
-		for _, cell := range row[1:] {
-			v, err := strconv.ParseFloat(cell, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			z[i] = append(z[i], v)
-		}
-	}
-	k := m.Kernel()
-	for i := range z {
-		for j := range z {
-			sq := 0.
-			for d := range z[i] {
-				sq += (z[i][d] - z[j][d]) * (z[i][d] - z[j][d])
-			}
-			if want := k.At(i, i) + k.At(j, j) - 2*k.At(i, j); math.Abs(sq-want) > 1e-9 {
-				t.Errorf("%d and %d: %v, want %v", i, j, sq, want)
-			}
 		}
 	}
 }

@@ -3,10 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
-	"image/png"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,7 +10,6 @@ import (
 	"testing"
 
 	"metriclab/internal/needs"
-	"metriclab/internal/realdata"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/model"
 )
@@ -283,33 +278,6 @@ func TestFitHelp(t *testing.T) {
 	}
 }
 
-// What fit cannot do leaves the old file as it was, and no file where there was
-// none.
-func TestFitLeavesNothingHalf(t *testing.T) {
-	inTables(t)
-	c := newCommand(toys(nil))
-	if err := os.WriteFile("old.json", []byte("old"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, out := range []string{"old.json", "new.json"} {
-		if code := c.run("fit", "bad.csv", "--label", "class", "--learner", "fda", "--out", out); code != exitFailed {
-			t.Errorf("exit code %d", code)
-		}
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		code := execute(ctx, c.app, []string{"fit", "good.csv", "--label", "class", "--learner", "pola", "--out", out})
-		if code != exitInterrupted {
-			t.Errorf("interrupted: exit code %d", code)
-		}
-	}
-	if raw, err := os.ReadFile("old.json"); err != nil || string(raw) != "old" {
-		t.Errorf("the old file holds %q, error %v", raw, err)
-	}
-	if _, err := os.Stat("new.json"); err == nil {
-		t.Error("there is a new file")
-	}
-}
-
 // onWrite calls a function at every write.
 type onWrite func(p []byte)
 
@@ -434,87 +402,6 @@ func TestClassNames(t *testing.T) {
 	}
 }
 
-// The columns of an embedded table have distinct names, so that it can be read
-// again.
-func TestTransformLabelName(t *testing.T) {
-	inTables(t)
-	c := newCommand(toys(nil))
-	for _, tt := range []struct{ label, want string }{{"z1", "label,z1,z2\n"}, {"z2", "label,z1,z2\n"}, {"z3", "z3,z1,z2\n"}, {"z01", "z01,z1,z2\n"}, {"z0", "z0,z1,z2\n"}} {
-		if err := os.WriteFile("z.csv", []byte("a,b,"+tt.label+"\n1,2,x\n3,5,y\n4,4,y\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		c.run("fit", "z.csv", "--label", tt.label, "--learner", "euclidean", "--out", "z.json")
-		if code := c.run("transform", "z.csv", "--model", "z.json"); code != 0 || !strings.HasPrefix(c.out.String(), tt.want) {
-			t.Errorf("%s: exit code %d, %s%s", tt.label, code, c.err.String(), c.out.String())
-		}
-	}
-}
-
-// fit exports the metric, and nothing at all where there is no matrix.
-func TestFitExports(t *testing.T) {
-	inTables(t)
-	c := newCommand(toys(nil))
-	if code := c.run(strings.Fields("fit good.csv --label class --learner pca --param dim=1 --out m.json --factor-npy l.npy --matrix-npy m.npy")...); code != exitOK {
-		t.Fatal(c.err.String())
-	}
-	for file, shape := range map[string]string{"l.npy": "'shape': (1, 3)", "m.npy": "'shape': (3, 3)"} {
-		raw, err := os.ReadFile(file)
-		if err != nil || !bytes.HasPrefix(raw, []byte("\x93NUMPY")) || !bytes.Contains(raw, []byte(shape)) {
-			t.Errorf("%s: error %v, %q", file, err, raw[:min(len(raw), 100)])
-		}
-	}
-	for line, want := range map[string]string{
-		"fit good.csv --label class --learner kernel-pola --out k.json --factor-npy kl.npy": "a kernel metric is no linear map",
-		"fit good.csv --label class --learner kernel-itml --out k.json --matrix-npy m2.npy": "a kernel metric is no linear map",
-		"fit good.csv --label class --learner pca --out k.json --matrix-npy k.json":         "k.json is the file of another flag",
-		"fit good.csv --label class --learner pca --out k.json --matrix-npy ./k.json":       "./k.json is the file of another flag",
-		"fit good.csv --label class --learner pca --out k.json --matrix-npy good.csv":       "is the file to read",
-	} {
-		if code := c.run(strings.Fields(line)...); code == exitOK || !strings.Contains(c.err.String(), want) {
-			t.Errorf("%s: exit code %d, %s", line, code, c.err.String())
-		}
-	}
-	for _, file := range []string{"k.json", "kl.npy", "m2.npy"} {
-		if _, err := os.Stat(file); err == nil {
-			t.Errorf("%s was written", file)
-		}
-	}
-}
-
-// transform writes the same numbers as CSV and as .npy, and plot writes images.
-func TestTransformAndPlotFiles(t *testing.T) {
-	inTables(t)
-	c := newCommand(toys(nil))
-	for _, args := range []string{
-		"fit good.csv --label class --drop id --learner fda --out m.json",
-		"transform good.csv --model m.json --out z.csv --npy z.npy",
-		"plot good.csv --model m.json --out p.png", "plot good.csv --model m.json --out p.SVG",
-	} {
-		if code := c.run(strings.Fields(args)...); code != 0 {
-			t.Fatalf("%s: %s", args, c.err.String())
-		}
-	}
-	text, err := os.ReadFile("z.csv")
-	if err != nil || !strings.HasPrefix(string(text), "class,z1\na,") || bytes.Count(text, []byte("\n")) != 11 {
-		t.Errorf("z.csv, error %v:\n%s", err, text)
-	}
-	npy, err := os.ReadFile("z.npy")
-	if err != nil || !bytes.HasPrefix(npy, []byte("\x93NUMPY")) || !bytes.Contains(npy, []byte("'shape': (10, 1)")) {
-		t.Errorf("z.npy, error %v: %q", err, npy[:min(len(npy), 100)])
-	}
-	f, err := os.Open("p.png")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if _, err := png.Decode(f); err != nil {
-		t.Error(err)
-	}
-	if svg, err := os.ReadFile("p.SVG"); err != nil || !bytes.Contains(svg, []byte("<svg")) {
-		t.Errorf("p.SVG, error %v", err)
-	}
-}
-
 // Progress: lines when piped, a bar on a terminal.
 func TestMeter(t *testing.T) {
 	c := newCommand(toys(nil))
@@ -544,80 +431,4 @@ func TestMeter(t *testing.T) {
 	}
 	_, done = c.app.meter(context.Background(), work{noun: "split"}) // work that ends before its first report
 	done()
-}
-
-// Every learner: what fit says of its model is what transform and plot then do, and evaluate works.
-func TestEveryModel(t *testing.T) {
-	t.Chdir(t.TempDir())
-	table := "x,y,class\n"
-	for i := range 24 { // no distances tie, which would leave itml without bounds
-		table += fmt.Sprintf("%g,%g,%c\n", float64(4*(i%2))+math.Sin(float64(i)), 3*math.Sin(float64(i*i)), 'a'+i%2)
-	}
-	if err := os.WriteFile("many.csv", []byte(table), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	c := newCommand(toys(nil))
-	for _, e := range model.Learners() {
-		fit := []string{"fit", "many.csv", "--label", "class", "--learner", e.Name, "--out", "m.json"}
-		if model.Draws(e.Feedback) {
-			fit = append(fit, "--pairs", "30")
-		}
-		if code := c.run(fit...); code != exitOK {
-			t.Errorf("%s: exit code %d, %s", e.Name, code, c.err.String())
-			continue
-		}
-		kernel := strings.Contains(c.out.String(), "the metric is a kernel metric: evaluate works with it, transform and plot do not\n")
-		if embeds := strings.Contains(c.out.String(), "the metric embeds in "); embeds == kernel || kernel != (e.Name == "kernel-itml") {
-			t.Errorf("%s:\n%s", e.Name, c.out.String())
-		}
-		want := exitOK
-		if kernel {
-			want = exitFailed
-		}
-		for _, line := range []string{"transform many.csv --model m.json", "plot many.csv --model m.json --out p.png"} {
-			if code := c.run(strings.Fields(line)...); code != want || kernel != strings.Contains(c.err.String(), e.Name+": its kernel metric, of W = αI + ΦSΦᵀ, sees what lies outside the span of the stored rows too, so it has no coordinates") {
-				t.Errorf("%s: %s: exit code %d, %s", e.Name, line, code, c.err.String())
-			}
-		}
-		if code := c.run(strings.Fields("evaluate many.csv --model m.json --folds 2 --repeats 1 --k 1")...); code != exitOK || !strings.Contains(c.out.String(), "distance ") {
-			t.Errorf("%s: evaluate: exit code %d, %s", e.Name, code, c.err.String())
-		}
-	}
-}
-
-func TestEvaluateJSON(t *testing.T) {
-	inTables(t)
-	c := newCommand(toys(nil))
-	if code := c.run(strings.Fields("evaluate good.csv --label class --drop id --learner pola --pairs 40 --repeats 2 --k 1,3 --json")...); code != 0 {
-		t.Fatal(c.err.String())
-	}
-	var e evaluated
-	if err := json.Unmarshal(c.out.Bytes(), &e); err != nil {
-		t.Fatal(err)
-	}
-	if e.Rows != 10 || e.Features != 2 || e.Classes["a"] != 5 || e.Learner != "pola" || len(e.Methods) != 3 || len(e.Methods[2].Scores[model.MeasureKNN].Splits) != 10 || len(e.Methods[1].Scores[model.MeasureKNN].Chosen) != 10 || e.Differences[0].Scores[model.MeasureKNN].Half == nil || e.Recipe.Pairs != 40 {
-		t.Errorf("got %+v", e)
-	}
-}
-
-// The commands of the README on a real table.
-func TestWine(t *testing.T) {
-	wine := realdata.Store(t, "wine").Path("uci/wine.data")
-	t.Chdir(t.TempDir())
-	c := newCommand(toys(nil))
-	for _, learner := range []string{"pola", "fda", "rca", "iplr", "euclidean"} {
-		for _, args := range [][]string{
-			{"fit", wine, "--label", "1", "--learner", learner, "--out", "wine.json"},
-			{"transform", wine, "--model", "wine.json", "--out", "z.csv"},
-			{"plot", wine, "--model", "wine.json", "--out", "wine.png"},
-			{"evaluate", wine, "--model", "wine.json", "--repeats", "2"},
-		} {
-			if code := c.run(args...); code != 0 {
-				t.Errorf("%v: exit code %d: %s", args, code, c.err.String())
-			}
-		}
-		if s := c.out.String(); !strings.Contains(s, "178 rows, 13 features, 3 classes: 1 (59), 2 (71), 3 (48)") {
-			t.Errorf("%s:\n%s", learner, s)
-		}
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -181,87 +180,6 @@ func readNumbers(t *testing.T, path, header string) *mat.Dense {
 		t.Fatal(err)
 	}
 	return x
-}
-
-// TestGramByHand: K₀ = I, at most 1/2 and at least 1/4 of d²(0, 1) = 2. W differs from I in the direction v = (1, −1, 0)/√2 alone, where it has
-// the eigenvalue x with 2x ≤ 1/2: x = 1/4 for each φ with its least value at 1. For the trace, least at 0, 2x ≥ 1/4 binds.
-// K = I + (x − 1)vvᵀ has 1 + (x − 1)/2 on the diagonal.
-func TestGramByHand(t *testing.T) {
-	const tol = 1e-6
-	near := mat.NewDense(3, 3, []float64{0.625, 0.375, 0, 0.375, 0.625, 0, 0, 0, 1})
-	alone := mat.NewDense(3, 3, []float64{0.0625, -0.0625, 0, -0.0625, 0.0625, 0, 0, 0, 0})
-	for learner, tt := range map[string]struct {
-		k         *mat.Dense
-		alpha     float64
-		rank      string
-		objective float64
-	}{
-		"spectral --param divergence=logdet":      {near, 1, "3", 0.25 - 1 + math.Log(4)},
-		"spectral --param divergence=von-neumann": {near, 1, "3", 0.25*math.Log(0.25) - 0.25 + 1},
-		"spectral --param divergence=frobenius":   {near, 1, "3", 0.75 * 0.75 / 2},
-		"spectral --param divergence=trace":       {alone, 0, "1", 0.125 + 0.125*0.125/2},
-		"trace-ssikdr --param slack=hard":         {alone, 0, "1", 0.125 + 0.125*0.125/2},
-	} {
-		inGram(t)
-		c := newCommand(toys(nil))
-		run := func(line string) string {
-			t.Helper()
-			if code := c.run(strings.Fields(line)...); code != exitOK {
-				t.Fatalf("%s: exit code %d, %s", line, code, c.err.String())
-			}
-			return c.out.String()
-		}
-		out := run("fit --gram k0.csv --constraints c.jsonl --param tol=1e-10 --out m.json --kernel-out k.csv --learner " + learner)
-		var objective float64
-		for line := range strings.Lines(out) {
-			if v, ok := strings.CutPrefix(strings.TrimSpace(line), "objective: "); ok {
-				objective = parse(t, v)
-			}
-		}
-		if !strings.Contains(out, "rank: "+tt.rank+"\n") || !strings.Contains(out, "violated constraints: 0\n") || math.Abs(objective-tt.objective) > tol {
-			t.Errorf("%s: want rank %s and objective %v:\n%s", learner, tt.rank, tt.objective, out)
-		}
-		if k := readNumbers(t, "k.csv", ""); !mat.EqualApprox(k, tt.k, tol) {
-			t.Errorf("%s: K is\n%v", learner, mat.Formatted(k))
-		}
-		// The objects themselves.
-		run("transform --model m.json --cross-gram k0.csv --out z.csv --npy z.npy")
-		z := readNumbers(t, "z.csv", map[string]string{"1": "z1\n", "3": "z1,z2,z3\n"}[tt.rank])
-		array, err := metric.ReadNPY(strings.NewReader(readTest(t, "z.npy")))
-		if err != nil || !mat.Equal(array, z) {
-			t.Errorf("%s: z.npy differs from z.csv, error %v", learner, err)
-		}
-		var product mat.Dense
-		if product.Mul(z, z.T()); !mat.EqualApprox(&product, tt.k, tol) {
-			t.Errorf("%s: inner products of the embedded objects are\n%v", learner, mat.Formatted(&product))
-		}
-		// K(x, z) = ακ(x, z) + k(x)ᵀSk(z) with S = K − αI for K₀ = I.
-		run("transform --model m.json --cross-gram k1.csv --self-gram k2.csv --out z1.csv --kernel-out kk.csv")
-		k1, k2 := mat.NewDense(2, 3, []float64{1, 0, 0, 0.5, 0.5, 0}), mat.NewDense(2, 2, []float64{1, 0.5, 0.5, 2})
-		var s, ks, want, add mat.Dense
-		s.Sub(tt.k, scaled(3, tt.alpha))
-		ks.Mul(k1, &s)
-		add.Mul(&ks, k1.T())
-		want.Scale(tt.alpha, k2)
-		want.Add(&want, &add)
-		if kk := readNumbers(t, "kk.csv", ""); !mat.EqualApprox(kk, &want, tol) {
-			t.Errorf("%s: the kernel among new objects is\n%v, want\n%v", learner, mat.Formatted(kk), mat.Formatted(&want))
-		}
-		// Object 0 again is where object 0 is.
-		z1 := readNumbers(t, "z1.csv", strings.SplitAfterN(readTest(t, "z1.csv"), "\n", 2)[0])
-		if _, width := z1.Dims(); !mat.EqualApprox(z1.Slice(0, 1, 0, width), z.Slice(0, 1, 0, width), tol) {
-			t.Errorf("%s: object 0 is at %v, and as a new one at %v", learner, z.RawRowView(0), z1.RawRowView(0))
-		}
-	}
-}
-
-func parse(t *testing.T, text string) float64 {
-	t.Helper()
-	x, err := tables.ReadCross(strings.NewReader(text), "number", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x.At(0, 0)
 }
 
 func scaled(n int, v float64) *mat.Dense {

@@ -9,14 +9,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"metriclab/pkg/vectors"
 )
 
 // holdAt makes the command stop, as a child, at the first message that has this text: it says held on standard output and waits for an interrupt, or to be
@@ -78,54 +75,6 @@ func kill(t *testing.T, c *exec.Cmd) {
 	if err := c.Wait(); err == nil {
 		t.Error("the child was not killed")
 	}
-}
-
-// What kills transform --vectors at once leaves the old file or none; the next one writes a whole file, and removes the temporary one when that is old.
-func TestTransformVectorsKilled(t *testing.T) {
-	inVectors(t)
-	const rows, dim = 20_000, 64 // several blocks of work
-	x := make([]float64, rows*dim)
-	for i := range x {
-		x[i] = float64(i%101) - 50
-	}
-	w, err := vectors.Create("large.npy", rows, dim, true)
-	if err == nil {
-		err = errors.Join(w.WriteRows(x, 0), w.Commit())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := newCommand(toys(nil))
-	for _, line := range []string{"fit --vectors large.npy --pairs f.csv --learner lego --out m.json", "transform --vectors large.npy --model m.json --npy whole.npy"} {
-		if code := c.run(strings.Fields(line)...); code != exitOK {
-			t.Fatal(c.err.String())
-		}
-	}
-	whole := readTest(t, "whole.npy")
-	for _, old := range []string{"", "what was there"} {
-		if old != "" {
-			writeTest(t, "Y.npy", old)
-		}
-		child, _, _ := startHeld(t, nil, " rows, ", strings.Fields("transform --vectors large.npy --model m.json --npy Y.npy")...)
-		kill(t, child)
-		if raw, err := os.ReadFile("Y.npy"); old == "" && !errors.Is(err, os.ErrNotExist) || old != "" && string(raw) != old {
-			t.Errorf("old %q: after the kill %d bytes, error %v", old, len(raw), err)
-		}
-	}
-	left, err := filepath.Glob(".metriclab-*.tmp")
-	if err != nil || len(left) != 2 {
-		t.Fatalf("%q, %v: want the files of two children that were killed in the middle", left, err)
-	}
-	for _, path := range left {
-		long := time.Now().Add(-2 * time.Hour)
-		if err := os.Chtimes(path, long, long); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if code := c.run(strings.Fields("transform --vectors large.npy --model m.json --npy Y.npy")...); code != exitOK || readTest(t, "Y.npy") != whole {
-		t.Errorf("exit code %d, or another file; %s", code, c.err.String())
-	}
-	nothingLeft(t)
 }
 
 var measuredTime = regexp.MustCompile(`"(fit_cpu_seconds|peak_bytes)": [0-9.e+-]+`)

@@ -180,7 +180,7 @@ func TestGolden(t *testing.T) {
 		}},
 		{name: "failure", broken: true, lines: []string{"run --jobs 1", "status"}},
 		{name: "shard", lines: []string{
-			"run --jobs 1 --shard 0/2 --results a", "status --shard 0/2 --results a", "status --json --shard 0/2 --results a lines", "run --dry-run --shard 1/2 --results b",
+			"run --jobs 1 --shard 0/2 --results a", "status --shard 0/2 --results a", "run --dry-run --shard 1/2 --results b",
 			"merge a", "run --jobs 1 --shard 1/2 --results b", "merge a b a", "status", "merge",
 			"run --jobs 1 --shard 0/1 --results c --trials 3 lines --cell a", "merge c --trials 3 --experiment lines --cell a", "merge --scale full --experiment lines c",
 		}},
@@ -319,21 +319,6 @@ func TestOverviewIsTrue(t *testing.T) {
 		if err := c.ParseFlags(rest); err != nil {
 			t.Errorf("%s: %v", m[1], err)
 		}
-	}
-}
-
-func TestListJSON(t *testing.T) {
-	c := newCommand(toys(nil))
-	if code := c.run("list", "--json", "--scale", "full"); code != 0 {
-		t.Fatal(c.err.String())
-	}
-	var got []listedPaper
-	if err := json.Unmarshal(c.out.Bytes(), &got); err != nil {
-		t.Fatal(err)
-	}
-	e := got[0].Experiments
-	if len(e) != 2 || e[0].Jobs != 12 || e[0].ExpectedS != 360 || e[1].Cells[0].Dataset != "mnist" {
-		t.Errorf("got %+v", e)
 	}
 }
 

@@ -135,40 +135,6 @@ func TestPredictArrays(t *testing.T) {
 	}
 }
 
-// The model of fit --gram answers for objects known by their similarities.
-func TestPredictGram(t *testing.T) {
-	t.Chdir(t.TempDir())
-	writeTest(t, "k0.csv", "1,0.9,0,0\n0.9,1,0,0\n0,0,1,0.9\n0,0,0.9,1\n")
-	writeTest(t, "l.csv", "a\na\nb\nb\n")
-	writeTest(t, "k1.csv", "0.8,0.7,0,0\n0,0.1,0.6,0.7\n")
-	c := newCommand(toys(nil))
-	if code := c.run(strings.Fields("fit --gram k0.csv --labels l.csv --learner kernel-pca --out g.json")...); code != exitOK {
-		t.Fatal(c.err.String())
-	}
-	if code := c.run(strings.Fields("predict --cross-gram k1.csv --labels l.csv --model g.json --k 1")...); code != exitOK || !strings.Contains(c.out.String(), "\n0,a,1,") || !strings.Contains(c.out.String(), "\n1,b,1,") {
-		t.Errorf("exit code %d\n%s%s", code, c.out.String(), c.err.String())
-	}
-	if code := c.run(strings.Fields("neighbours --cross-gram k1.csv --model g.json --k 2")...); code != exitOK || !strings.HasPrefix(c.out.String(), "row,rank,training_row,distance\n0,1,0,") {
-		t.Errorf("exit code %d\n%s%s", code, c.out.String(), c.err.String())
-	}
-	if code := c.run(strings.Fields("predict --cross-gram k1.csv --model g.json --k 1")...); code != exitUsage || !strings.Contains(c.err.String(), "flag --labels: no file given") {
-		t.Errorf("without --labels: exit code %d, %s", code, c.err.String())
-	}
-}
-
-func TestPlotMetric(t *testing.T) {
-	c := inLine(t)
-	if code := c.run(strings.Fields("plot --metric m.json --out m.svg")...); code != exitOK || !strings.Contains(readTest(t, "m.svg"), "<svg") || !strings.Contains(c.out.String(), "written to m.svg") {
-		t.Errorf("exit code %d, %s", code, c.err.String())
-	}
-	if code := c.run(strings.Fields("fit old.csv --label class --drop name --learner kernel-itml --pairs 4 --out k.json")...); code != exitOK {
-		t.Fatal(c.err.String())
-	}
-	if code := c.run(strings.Fields("plot --metric k.json --out k.svg")...); code != exitFailed || !strings.Contains(c.err.String(), "no matrix") {
-		t.Errorf("kernel: exit code %d, %s", code, c.err.String())
-	}
-}
-
 // What kills the command at once leaves what --save-every has saved, and no other file but that.
 func TestLearnSaveEvery(t *testing.T) {
 	dir := t.TempDir()

@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"github.com/sbinet/npyio/npy"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/tables"
@@ -169,61 +168,6 @@ func TestTableFileTells(t *testing.T) {
 		}
 		if !slices.Equal(told, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}) {
 			t.Errorf("%s: told of MB %v, want 1 to 12", name, told)
-		}
-	}
-}
-
-// TestTransformSubspace: k coordinates and the length of what is outside, in both files; squared distances lie where the help says.
-func TestTransformSubspace(t *testing.T) {
-	t.Chdir(t.TempDir())
-	writeTest(t, "words.svm", "1 1:1 2:2\n1 1:1.5 2:2 4:1\n1 2:1\n2 3:1\n2 3:1.1 5:1\n2\n")
-	c := newCommand(toys(nil))
-	for _, line := range []string{
-		"fit words.svm --learner iplr --no-standardise --out m.json",
-		"transform words.svm --model m.json --subspace --out in.csv --npy in.npy",
-		"transform words.svm --model m.json --npy all.npy",
-	} {
-		if code := c.run(strings.Fields(line)...); code != exitOK {
-			t.Fatalf("%s: %s", line, c.err.String())
-		}
-	}
-	read := func(path string) *mat.Dense {
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		var m mat.Dense
-		if err := npy.Read(f, &m); err != nil {
-			t.Fatal(err)
-		}
-		return &m
-	}
-	in, all := read("in.npy"), read("all.npy")
-	rows, err := csv.NewReader(strings.NewReader(readTest(t, "in.csv"))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(rows[0], " "); got != "label z1 z2 outside" {
-		t.Errorf("header %q", got)
-	}
-	n, width := in.Dims()
-	if n != 6 || width != 3 || len(rows) != 7 {
-		t.Fatalf("%d×%d numbers, %d lines", n, width, len(rows))
-	}
-	for i := range n {
-		for j := range width {
-			if v, err := strconv.ParseFloat(rows[i+1][j+1], 64); err != nil || v != in.At(i, j) {
-				t.Errorf("row %d: %s in the table, %v in the array", i, rows[i+1][j+1], in.At(i, j))
-			}
-		}
-		for j := range i {
-			d := floats.Distance(all.RawRowView(i), all.RawRowView(j), 2)
-			a, b := in.At(i, 2), in.At(j, 2)
-			z := floats.Distance(in.RawRowView(i)[:2], in.RawRowView(j)[:2], 2)
-			if d*d < z*z+(a-b)*(a-b)-1e-9 || d*d > z*z+(a+b)*(a+b)+1e-9 {
-				t.Errorf("rows %d and %d: squared distance %v, %v inside, %v and %v outside", i, j, d*d, z*z, a, b)
-			}
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -86,11 +85,10 @@ func TestGoldenVectors(t *testing.T) {
 		"transform --model m.json --vectors X.npy --npy Y2.npy",
 		fit + "--pairs f.csv --learner iplr --param k=2 --no-standardise",
 		fit + "--pairs f.csv --learner rca --param ridge=0.1",
-		evaluate + "--learner itml --unit --repeats 3 --k 5 --test-share 0.5 --seed 2 --json",
+		evaluate + "--learner itml --unit --repeats 3 --k 5 --test-share 0.5 --seed 2",
 		"neighbours --vectors X.npy --ids ids.txt --model m.json --rows item-3,item-59 --k 2", "neighbours --vectors X.npy --model m.json --rows 3 --k 2 --out near.csv",
 		fit + "--triplets t3.csv --learner itml", "transform --model m.json --vectors X.npy --npy Y3d.npy", "neighbours --vectors X.npy --model m.json --rows 3 --k 2",
 		fit + "--triplets t3.jsonl --ids ids.txt --learner itml --param c=10 --rank 1 --unit", "evaluate --vectors X.npy --triplets t3.csv --learner itml",
-		"evaluate --vectors X.npy --triplets t3.csv --learner itml --repeats 2 --json",
 		// errors
 		fit + "--triplets t3.csv", fit + "--triplets t3.csv --learner lego", fit + "--triplets t3.csv --pairs f.csv --learner itml", fit + "--triplets t3.csv --learner itml --passes 2", fit + "--triplets t3far.csv --learner itml",
 		fit + "--triplets t3same.csv --learner itml", fit + "--triplets t3.csv --ids ids.txt --learner itml", fit + "--triplets= --learner itml", fit + "--triplets t3.csv --learner itml --param margin=0", fit + "--triplets t3.csv --learner itml --dim 2",
@@ -110,111 +108,6 @@ func TestGoldenVectors(t *testing.T) {
 		evaluate + "--learner lego --test-share 1.5", evaluate + "--learner lego --k 3,5", evaluate + "--learner lego --folds 3", evaluate + "--learner lego --repeats 0", "evaluate --vectors X.npy --pairs one.csv --learner lego",
 		"evaluate --vectors X.npy --pairs self.csv --learner lego", "evaluate t.csv --label y --learner pca --test-share 0.2",
 	}))
-}
-
-// What fit, transform and evaluate do together: Euclidean distances of the vectors written are the learned ones, within what a float32 holds, and a
-// learner that learn has saved transforms, too.
-func TestVectorsEndToEnd(t *testing.T) {
-	inVectors(t)
-	c := newCommand(toys(nil))
-	for _, args := range []string{
-		"fit --vectors X.npy --pairs f.csv --learner itml --out m.json --factor-npy L.npy",
-		"transform --model m.json --vectors X.npy --npy Y.npy",
-		"evaluate --vectors Y.npy --pairs f.csv --learner lego",
-		"learn --learner lego --vectors X.npy --ids ids.txt --save l.json",
-		"learn --load l.json --vectors X.npy --ids ids.txt --save l.json",
-		"transform --model l.json --vectors X.npy --npy Z.npy",
-	} {
-		if strings.HasPrefix(args, "learn") {
-			c.app.in = strings.NewReader(readTest(t, "f.jsonl"))
-		}
-		if code := c.run(strings.Fields(args)...); code != exitOK {
-			t.Fatalf("%s: exit code %d: %s", args, code, c.err.String())
-		}
-	}
-	rows := func(name string) [][]float64 {
-		f, err := vectors.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		out := make([][]float64, f.Rows())
-		for i := range out {
-			out[i] = make([]float64, f.Dim())
-			if err := f.ReadRows(out[i], i); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return out
-	}
-	x, l := rows("X.npy"), rows("L.npy")
-	for i, z := range rows("Y.npy") {
-		for k := range z {
-			want := 0.0
-			for j, v := range l[k] {
-				want += v * x[i][j]
-			}
-			if math.Abs(want-z[k]) > 1e-5*(1+math.Abs(want)) {
-				t.Fatalf("row %d: coordinate %d is %v, want %v", i, k, z[k], want)
-			}
-		}
-	}
-	nothingLeft(t)
-}
-
-// Neighbours are those of a search through the vectors that transform writes.
-func TestNeighboursOfVectors(t *testing.T) {
-	inVectors(t)
-	c := newCommand(toys(nil))
-	answer := func(args string) []string {
-		t.Helper()
-		c.out.Reset()
-		if code := c.run(strings.Fields(args)...); code != exitOK {
-			t.Fatalf("%s: exit code %d: %s", args, code, c.err.String())
-		}
-		return strings.Split(strings.TrimSpace(c.out.String()), "\n")[1:]
-	}
-	answer("fit --vectors x64.npy --pairs f.csv --learner itml --out m.json")
-	answer("transform --model m.json --vectors x64.npy --npy y.npy")
-	f, err := vectors.Open("y.npy")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	y := make([]float64, f.Rows()*f.Dim())
-	if err := f.ReadRows(y, 0); err != nil {
-		t.Fatal(err)
-	}
-	distance := func(i, j int) (d float64) {
-		for k := range f.Dim() {
-			v := y[i*f.Dim()+k] - y[j*f.Dim()+k]
-			d += v * v
-		}
-		return math.Sqrt(d)
-	}
-	for _, own := range []bool{true, false} {
-		args := "neighbours --vectors x64.npy --model m.json --k 3 --queries x64.npy"
-		if own {
-			args = "neighbours --vectors x64.npy --model m.json --k 3 --rows 0,17,59"
-		}
-		for n, line := range answer(args) {
-			var i, rank, j int
-			var d float64
-			if _, err := fmt.Sscanf(line, "%d,%d,%d,%g", &i, &rank, &j, &d); err != nil || rank != n%3+1 || own && i == j {
-				t.Fatalf("%q: %v", line, err)
-			}
-			var all []float64
-			for other := range f.Rows() {
-				if !own || other != i {
-					all = append(all, distance(i, other))
-				}
-			}
-			slices.Sort(all)
-			if want := all[rank-1]; math.Abs(d-want) > 1e-9*(1+want) || math.Abs(distance(i, j)-want) > 1e-9*(1+want) {
-				t.Errorf("%s: the neighbour of rank %d is at %v", line, rank, want)
-			}
-		}
-	}
 }
 
 // Lines name vectors by id or row; a bad one has its number, and learns nothing.
