@@ -39,9 +39,9 @@ type Data struct {
 	Sparse *sparse.Matrix
 	// Labels holds one class per row; nil if there is none.
 	Labels []string
-	// Links are labelled pairs of rows that are known, for PairsOfRows.
+	// Links are labelled pairs of rows that are known, for model.PairsOfRows.
 	Links []metric.Link
-	// Chunklets holds the chunklet of each row, "" for none, for ByChunklets; nil if there is no such column.
+	// Chunklets holds the chunklet of each row, "" for none, for model.ByChunklets; nil if there is no such column.
 	Chunklets []string
 	Layout    Layout
 	// Unused lists columns of the file that are neither features nor labels.

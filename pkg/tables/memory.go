@@ -93,7 +93,7 @@ func CheckLabels(labels []string, n int) error {
 }
 
 // Matrix returns a matrix with a copy of the given rows, as NewData and the methods
-// of a Model take it. It returns an error if there is no row, if a row is empty or of
+// of a model.Model take it. It returns an error if there is no row, if a row is empty or of
 // another length than the first, or if the matrix would exceed limits.Memory.
 func Matrix(rows [][]float64) (*mat.Dense, error) {
 	if len(rows) == 0 || len(rows[0]) == 0 {
