@@ -103,9 +103,10 @@ def write(name, x, y):
 
 def learners():
     """The names of the learners of tables."""
-    text = run("fit", "--help")
+    text = run("learners")
     kinds = ["labelled pairs, online", "data set and labelled pairs of rows", "data set and class labels", "data set"]
-    return [name for kind in kinds for name in re.search(rf"^  {kind}  +(.+)$", text, re.M)[1].split(", ")]
+    lists = [re.search(rf"^{kind}:\n((?:  .+\n)+)", text, re.M)[1] for kind in kinds]
+    return [name for of in lists for name in re.findall(r"^  (\S+)", of, re.M)]
 
 
 def seal(kind, params, state, version=1, spaces=None):

@@ -26,6 +26,7 @@ import (
 
 // looked is the JSON of look.
 type looked struct {
+	Schema  int                 `json:"schema"`
 	Data    string              `json:"data"`
 	Rows    int                 `json:"rows"`
 	Columns []tables.CellColumn `json:"columns"`
@@ -154,7 +155,7 @@ func (a *app) look(c *cobra.Command, f *recipeFlags, path string, asJSON bool) e
 		return err
 	}
 	columns.Unlabelled = true
-	out := looked{Data: path}
+	out := looked{Schema: 1, Data: path}
 	flags := []string{"metriclab", "fit", shellword.Quote(path)}
 	if f.rows.sparse || f.rows.array {
 		d, err := a.readTable(c.Context(), path, func(r io.Reader) (*tables.Data, error) { return f.rows.read(r, tableName(path), columns, false) })
@@ -276,6 +277,7 @@ func (a *app) printLook(out looked, command []string, asJSON bool) error {
 
 // lookedVectors is the JSON of look on vectors.
 type lookedVectors struct {
+	Schema   int      `json:"schema"`
 	Vectors  string   `json:"vectors"`
 	Rows     int      `json:"rows"`
 	Dim      int      `json:"dim"`
@@ -297,7 +299,7 @@ func (a *app) lookVectors(ctx context.Context, v *vectorFlags, asJSON bool) erro
 	if err != nil {
 		return err
 	}
-	out := lookedVectors{filepath.Base(v.vectors), in.Rows(), in.Dim(), l.Shortest, l.Longest, l.Zeros.Count, append([]string{}, l.Notes()...),
+	out := lookedVectors{1, filepath.Base(v.vectors), in.Rows(), in.Dim(), l.Shortest, l.Longest, l.Zeros.Count, append([]string{}, l.Notes()...),
 		"metriclab fit --vectors " + shellword.Quote(v.vectors) + " --pairs PAIRS.csv --learner itml --out model.json"}
 	if asJSON {
 		return a.printJSON(out)

@@ -19,6 +19,7 @@ import (
 
 // lookedSaved is the JSON of look on a file of learned state.
 type lookedSaved struct {
+	Schema int             `json:"schema"`
 	Model  string          `json:"model"`
 	Kind   string          `json:"kind"`
 	Params json.RawMessage `json:"params"`
@@ -54,7 +55,7 @@ func (a *app) lookSaved(c *cobra.Command, path string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	out := lookedSaved{Model: path, Kind: f.Kind, Params: f.Params, Command: useOf(f.Kind, shellword.Quote(path))}
+	out := lookedSaved{Schema: 1, Model: path, Kind: f.Kind, Params: f.Params, Command: useOf(f.Kind, shellword.Quote(path))}
 	switch v := f.Saver.(type) {
 	case *model.Model:
 		out.Features = len(v.Layout().Features)
