@@ -22,6 +22,9 @@ func TestResultsRemoved(t *testing.T) {
 	if want := "results cannot be written: finished, but could not be stored: experiment: the results folder r was removed or replaced while it was written to\n"; code != exitFailed || !strings.Contains(c.err.String(), want) {
 		t.Errorf("exit code %d:\n%s", code, c.err.String())
 	}
+	if want := "2 jobs did not run or could not be kept"; !strings.Contains(c.err.String(), want) {
+		t.Errorf("no %q in\n%s", want, c.err.String())
+	}
 	if _, err := os.Stat("r"); err == nil {
 		t.Error("the folder is back")
 	}
