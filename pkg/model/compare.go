@@ -334,7 +334,7 @@ type entrant struct {
 const firstSplits, secondSplits = 2, judge.MinTrials
 
 func (c *contest) run(ctx context.Context, fits []fitting) (*Comparison, error) {
-	total, err := c.p.begin(c.course, &c.out.Facts, fits)
+	total, err := c.p.begin(c.course, &c.out.Facts, fits, false)
 	if err != nil {
 		return nil, err
 	}

@@ -250,7 +250,7 @@ func Evaluate(ctx context.Context, pr Problem, r Recipe, p Plan) (*Evaluation, e
 	if err != nil {
 		return nil, err
 	}
-	splits, err := q.begin(c, &e.Facts, fits[:1])
+	splits, err := q.begin(c, &e.Facts, fits, true)
 	if err != nil {
 		return nil, err
 	}
@@ -303,8 +303,8 @@ func Evaluate(ctx context.Context, pr Problem, r Recipe, p Plan) (*Evaluation, e
 	return e, nil
 }
 
-// begin checks the plan against the course and tells the estimated time of some fits in all splits. It returns how many splits are to be made.
-func (p *Comparing) begin(c *course, facts *Facts, fits []fitting) (splits int, err error) {
+// begin checks the plan against the course and tells the estimated time of fits in all splits. It returns how many splits are to be made, and an error if there must be room for the first fit and is none.
+func (p *Comparing) begin(c *course, facts *Facts, fits []fitting, must bool) (splits int, err error) {
 	if p.Splits < 0 || p.Limit < 0 {
 		return 0, notAllowed("splits and time-limit: %d and %v are not allowed, want at least 0, which means all and no limit", p.Splits, p.Limit)
 	}
@@ -316,9 +316,9 @@ func (p *Comparing) begin(c *course, facts *Facts, fits []fitting) (splits int, 
 		splits = min(splits, p.Splits)
 	}
 	total := 0.0
-	for _, f := range fits {
+	for i, f := range fits {
 		_, split, err := c.cost(f)
-		if err != nil && len(fits) == 1 {
+		if err != nil && i == 0 && must {
 			return 0, err
 		}
 		total += c.seconds(split, splits)
