@@ -113,18 +113,25 @@ func (a *app) lookProblem(c *cobra.Command, f *problemFlags, args []string, asJS
 	if err != nil {
 		return tableError(err)
 	}
-	learner := q.bare.Learners()[0].Name
-	if slices.ContainsFunc(q.bare.Learners(), func(e catalog.Entry) bool { return e.Name == "itml" }) {
-		learner = "itml"
+	learner := ""
+	for _, name := range []string{"ste", "kernel-fda", "itml"} { // the last one that takes the problem
+		if _, err := catalog.FindIn(q.bare.Learners(), name); err == nil {
+			learner = name
+		}
 	}
 	words := []string{"metriclab", "fit"}
 	if q.table != "" {
 		words = append(words, shellword.Quote(q.table))
 	}
-	c.LocalFlags().Visit(func(flag *pflag.Flag) {
-		if flag.Name != "json" {
-			words = append(words, "--"+flag.Name, shellword.Quote(flag.Value.String()))
+	c.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+		if !flag.Changed || flag.Name == "json" {
+			return
 		}
+		value := flag.Value.String()
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			value = strings.Join(list.GetSlice(), ",")
+		}
+		words = append(words, shellword.Quote("--"+flag.Name+"="+value))
 	})
 	command := strings.Join(append(words, "--learner", learner, "--out", "model.json"), " ")
 	if asJSON {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -213,5 +214,26 @@ func TestLookCommand(t *testing.T) {
 	line := strings.ReplaceAll(strings.TrimPrefix(got.Command, "metriclab "), "'", "")
 	if code := c.run(strings.Fields(line)...); code != exitOK || strings.Contains(c.out.String(), "Note") {
 		t.Errorf("%s: exit code %d\n%s%s", line, code, c.out.String(), c.err.String())
+	}
+}
+
+// The line that look ends with learns from what look was given, for every problem.
+func TestLookPastes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	numberFiles(t)
+	c := newCommand(toys(nil))
+	for _, line := range []string{
+		"look train.csv", "look train.csv --pairs pairs.csv --drop class,group", "look train.csv --chunklets group --one-hot class",
+		"look --vectors x.npy --pairs named.csv --ids ids.txt", "look --vectors x.npy --triplets t.csv", "look --gram k.csv --labels classes.csv", "look --triplets named.jsonl",
+	} {
+		if code := c.run(strings.Fields(line)...); code != exitOK {
+			t.Fatalf("%s: %s", line, c.err.String())
+		}
+		said := strings.Split(strings.TrimSpace(c.out.String()), "\n")
+		paste := strings.Fields(said[len(said)-1])
+		if code := c.run(paste[1:]...); code != exitOK || !strings.Contains(c.out.String(), "written to model.json") {
+			t.Errorf("%s: %s: %s", line, paste, c.err.String())
+		}
+		os.Remove("model.json")
 	}
 }
