@@ -13,6 +13,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -203,6 +204,20 @@ func reload(t testing.TB, g *model.Gram) *model.Gram {
 // goldenGram is a file as Save wrote it first: the identity of order 2, with d²(0, 1) = 2 brought down to 1/2.
 const goldenGram = `{"format":"metriclab","version":1,"kind":"model/gram","params":{"learner":"spectral","params":{"alpha":"1","divergence":"frobenius","iterations":"1000","slack":"hard","tol":"1e-08"}},"sha256":"8cff41a740ee15d45ec78a239bb1dc6d75986d14f246e1794c9f770b92c5c0f0","state":{"learner_version":1,"objects":2,"gram":"AAAAAAAA8D8AAAAAAAAAAAAAAAAAAPA/","alpha":1,"support":[0,1],"s":"AAAAAAAA2L8AAAAAAADYPwAAAAAAANi/"}}
 `
+
+func TestGramGolden(t *testing.T) {
+	g, err := model.LoadGram(strings.NewReader(goldenGram))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := mat.NewSymDense(2, []float64{0.625, 0.375, 0.375, 0.625})
+	if !mat.EqualApprox(g.Kernel(), want, 1e-15) || g.Recipe().Params["divergence"] != "frobenius" || g.Objects() != 2 || g.Rank() != 2 || g.LearnerVersion() != 1 {
+		t.Errorf("loaded %+v", g)
+	}
+	if again := persisttest.Saved(g); string(again) != goldenGram {
+		t.Errorf("saved again as\n%s", again)
+	}
+}
 
 func TestGramFile(t *testing.T) {
 	x := mat.NewDense(4, 2, []float64{0, 0, 1, 0, 0, 2, 1, 1})
