@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"metriclab/pkg/model"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -143,6 +145,64 @@ func TestCompareKinds(t *testing.T) {
 	} {
 		if code := c.run(strings.Fields(line)...); code == exitOK || !strings.Contains(c.err.String(), want) {
 			t.Errorf("%s: exit code %d: %s, want %q", line, code, c.err.String(), want)
+		}
+	}
+}
+
+// The numbers are those of evaluate, and the figure has all of them.
+func TestCompareIsEvaluate(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeBlobs(t, "t.csv", 60)
+	c := newCommand(toys(nil))
+	names := []string{"fda", "pola", "euclidean", "logdet", "euclidean-raw"}
+	if code := c.run("compare", "t.csv", "--label", "class", "--learners", strings.Join(names, ","), "--repeats", "2", "--seed", "5", "--json", "--figure", "c.svg"); code != exitOK {
+		t.Fatal(c.err.String())
+	}
+	var all compared
+	if err := json.Unmarshal(c.out.Bytes(), &all); err != nil {
+		t.Fatal(err)
+	}
+	if len(all.Ranked) != len(names) || len(all.Chosen) != 10 || !all.Complete {
+		t.Fatalf("%+v", all)
+	}
+	for _, r := range all.Ranked {
+		if code := c.run("evaluate", "t.csv", "--label", "class", "--learner", r.Recipe.Learner, "--repeats", "2", "--seed", "5", "--json"); code != exitOK {
+			t.Fatal(c.err.String())
+		}
+		var one evaluated
+		if err := json.Unmarshal(c.out.Bytes(), &one); err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(one.Methods, func(m methodJSON) bool { return m.Name == r.Recipe.Learner })
+		if s := one.Methods[i].Scores[model.MeasureKNN]; !slices.Equal(s.Splits, r.Splits) || !slices.Equal(s.Chosen, r.Chosen) || *s.Half != *r.Half {
+			t.Errorf("%s: %v, evaluate says %v", r.Recipe.Learner, r.Splits, s.Splits)
+		}
+		if svg := readTest(t, "c.svg"); !strings.Contains(svg, ">"+r.Recipe.Learner+"<") || !strings.Contains(svg, ">best by validation<") {
+			t.Errorf("the figure lacks %s, or the choice", r.Recipe.Learner)
+		}
+	}
+}
+
+// So it is where pairs or comparisons judge.
+func TestEvaluateTellsInside(t *testing.T) {
+	inFeedback(t)
+	for name, text := range judgedFiles() {
+		writeTest(t, name, text)
+	}
+	pairs := readTest(t, "j.csv")
+	inVectors(t)
+	writeTest(t, "j.csv", pairs)
+	writeTest(t, "judged.csv", judgedFiles()["judged.csv"])
+	c := newCommand(toys(nil))
+	c.app.every = 0
+	first := regexp.MustCompile(`[01] of 2 splits.*; in split [12]: 1 of at most `) // splits run at once, in whatever order
+	for _, line := range []string{
+		"evaluate judged.csv --pairs j.csv --learner pola-batch --param iterations=5 --repeats 2",
+		"evaluate --vectors X.npy --pairs f.csv --learner itml --repeats 2",
+		"evaluate --vectors X.npy --triplets t3.csv --learner itml --repeats 2",
+	} {
+		if code := c.run(strings.Fields(line)...); code != exitOK || !first.MatchString(c.err.String()) {
+			t.Errorf("%s: exit code %d: %.300s", line, code, c.err.String())
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"metriclab/internal/needs"
+	"metriclab/internal/realdata"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/model"
 )
@@ -431,4 +432,53 @@ func TestMeter(t *testing.T) {
 	}
 	_, done = c.app.meter(context.Background(), work{noun: "split"}) // work that ends before its first report
 	done()
+}
+
+// What fit cannot do leaves the old file as it was, and no file where there was
+// none.
+func TestFitLeavesNothingHalf(t *testing.T) {
+	inTables(t)
+	c := newCommand(toys(nil))
+	if err := os.WriteFile("old.json", []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{"old.json", "new.json"} {
+		if code := c.run("fit", "bad.csv", "--label", "class", "--learner", "fda", "--out", out); code != exitFailed {
+			t.Errorf("exit code %d", code)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		code := execute(ctx, c.app, []string{"fit", "good.csv", "--label", "class", "--learner", "pola", "--out", out})
+		if code != exitInterrupted {
+			t.Errorf("interrupted: exit code %d", code)
+		}
+	}
+	if raw, err := os.ReadFile("old.json"); err != nil || string(raw) != "old" {
+		t.Errorf("the old file holds %q, error %v", raw, err)
+	}
+	if _, err := os.Stat("new.json"); err == nil {
+		t.Error("there is a new file")
+	}
+}
+
+// The commands of the README on a real table.
+func TestWine(t *testing.T) {
+	wine := realdata.Store(t, "wine").Path("uci/wine.data")
+	t.Chdir(t.TempDir())
+	c := newCommand(toys(nil))
+	for _, learner := range []string{"pola", "fda", "rca", "iplr", "euclidean"} {
+		for _, args := range [][]string{
+			{"fit", wine, "--label", "1", "--learner", learner, "--out", "wine.json"},
+			{"transform", wine, "--model", "wine.json", "--out", "z.csv"},
+			{"plot", wine, "--model", "wine.json", "--out", "wine.png"},
+			{"evaluate", wine, "--model", "wine.json", "--repeats", "2"},
+		} {
+			if code := c.run(args...); code != 0 {
+				t.Errorf("%v: exit code %d: %s", args, code, c.err.String())
+			}
+		}
+		if s := c.out.String(); !strings.Contains(s, "178 rows, 13 features, 3 classes: 1 (59), 2 (71), 3 (48)") {
+			t.Errorf("%s:\n%s", learner, s)
+		}
+	}
 }

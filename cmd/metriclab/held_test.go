@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"metriclab/pkg/vectors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -147,4 +149,52 @@ func TestCompareGoesOn(t *testing.T) {
 		t.Errorf("after %v: %s", time.Since(begin), c.out.String())
 	}
 	goesOn("limit.jsonl")
+}
+
+// What kills transform --vectors at once leaves the old file or none; the next one writes a whole file, and removes the temporary one when that is old.
+func TestTransformVectorsKilled(t *testing.T) {
+	inVectors(t)
+	const rows, dim = 20_000, 64 // several blocks of work
+	x := make([]float64, rows*dim)
+	for i := range x {
+		x[i] = float64(i%101) - 50
+	}
+	w, err := vectors.Create("large.npy", rows, dim, true)
+	if err == nil {
+		err = errors.Join(w.WriteRows(x, 0), w.Commit())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCommand(toys(nil))
+	for _, line := range []string{"fit --vectors large.npy --pairs f.csv --learner lego --out m.json", "transform --vectors large.npy --model m.json --npy whole.npy"} {
+		if code := c.run(strings.Fields(line)...); code != exitOK {
+			t.Fatal(c.err.String())
+		}
+	}
+	whole := readTest(t, "whole.npy")
+	for _, old := range []string{"", "what was there"} {
+		if old != "" {
+			writeTest(t, "Y.npy", old)
+		}
+		child, _, _ := startHeld(t, nil, " rows, ", strings.Fields("transform --vectors large.npy --model m.json --npy Y.npy")...)
+		kill(t, child)
+		if raw, err := os.ReadFile("Y.npy"); old == "" && !errors.Is(err, os.ErrNotExist) || old != "" && string(raw) != old {
+			t.Errorf("old %q: after the kill %d bytes, error %v", old, len(raw), err)
+		}
+	}
+	left, err := filepath.Glob(".metriclab-*.tmp")
+	if err != nil || len(left) != 2 {
+		t.Fatalf("%q, %v: want the files of two children that were killed in the middle", left, err)
+	}
+	for _, path := range left {
+		long := time.Now().Add(-2 * time.Hour)
+		if err := os.Chtimes(path, long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code := c.run(strings.Fields("transform --vectors large.npy --model m.json --npy Y.npy")...); code != exitOK || readTest(t, "Y.npy") != whole {
+		t.Errorf("exit code %d, or another file; %s", code, c.err.String())
+	}
+	nothingLeft(t)
 }

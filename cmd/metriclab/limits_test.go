@@ -111,3 +111,37 @@ func TestGuardFormulas(t *testing.T) {
 		}
 	}
 }
+
+// Sizes in the flags of fit, evaluate and run.
+func TestFlagLimits(t *testing.T) {
+	restoreLimit(t)
+	inTables(t)
+	const most = "9223372036854775807"
+	fit := func(args ...string) []string {
+		return append([]string{"fit", "good.csv", "--label", "class", "--learner", "pola", "--out", "m.json"}, args...)
+	}
+	evaluate := func(args ...string) []string {
+		return append([]string{"evaluate", "good.csv", "--label", "class", "--learner", "euclidean"}, args...)
+	}
+	for _, tt := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{fit("--pairs", most), exitUsage, "pairs: 9223372036854775807 is not allowed, want 1 to 1000000000"},
+		{fit("--passes", most), exitUsage, "passes: 9223372036854775807 is not allowed, want 1 to 1000000000"},
+		{fit("--pairs", "1000000000"), exitFailed, "pola: a fit to 10 rows of 3 features and 1000000000 pairs, by a rough estimate, would take 22.4 GiB"},
+		{evaluate("--folds", most), exitUsage, "folds: 9223372036854775807 is not allowed, want 2 to the number of rows, 10"},
+		{evaluate("--repeats", most), exitUsage, "repeats: 9223372036854775807 is not allowed, want 1 to 1000000"},
+		{evaluate("--repeats", "1000000", "--max-memory", "1MiB"), exitUsage, "1000000 x 5 splits of 10 rows would take"},
+		{evaluate("--k", most), exitUsage, "k: 9223372036854775807 is not allowed, want 1 to 8"},
+		{[]string{"run", "--trials", most, "--results", "out"}, exitUsage, "with 9223372036854775807 trials would take"},
+		{[]string{"status", "--shard", "0/" + most}, exitUsage, "flag --shard: "},
+	} {
+		limits.SetMemory(0)
+		c := newCommand(toys(nil))
+		if code := c.run(tt.args...); code != tt.code || !strings.Contains(c.err.String(), tt.want) {
+			t.Errorf("%q: exit code %d, %s", tt.args, code, c.err.String())
+		}
+	}
+}

@@ -237,3 +237,44 @@ func TestLookPastes(t *testing.T) {
 		os.Remove("model.json")
 	}
 }
+
+// Columns whose values differ by round-off had full weight: an error of 29.67 % where it is 4.33 % without them.
+func TestCase02NearConstant(t *testing.T) {
+	row := func(columns bool) func(i int) string {
+		return func(i int) string {
+			line := fmt.Sprintf("%.3f", float64(i%3)*2+math.Sin(float64(i*i))*.7)
+			for j := range 12 {
+				if columns {
+					line += []string{",0.3", ",0.30000000000000004"}[(i*i+i*j*7+j)%11%2]
+				}
+			}
+			return fmt.Sprintf("%s,1,%c", line, 'A'+i%3)
+		}
+	}
+	var names []string
+	for j := range 12 {
+		names = append(names, fmt.Sprintf("c%d", j))
+	}
+	files(t, map[string]string{"x.csv": "a," + strings.Join(names, ",") + ",one,y\n" + each(150, row(true)), "bare.csv": "a,one,y\n" + each(150, row(false))})
+	c := newCommand(toys(nil))
+	for _, learner := range []string{"euclidean", "fda", "rca", "lmnn"} {
+		var scores []string
+		for _, file := range []string{"x.csv", "bare.csv"} {
+			if code := c.run("evaluate", file, "--label", "y", "--learner", learner, "--repeats", "2", "--k", "5"); code != exitOK {
+				t.Fatalf("%s %s: %s", learner, file, c.err.String())
+			}
+			for line := range strings.Lines(c.out.String()) {
+				if strings.HasPrefix(line, "Euclidean  ") || strings.HasPrefix(line, learner+"  ") {
+					scores = append(scores, strings.Join(strings.Fields(line), " "))
+				}
+			}
+			if file == "x.csv" && !strings.Contains(c.out.String(), "Note: constant, so without weight in any distance: c0, c1, c2") {
+				t.Errorf("%s: no note in\n%s", learner, c.out.String())
+			}
+		}
+		if half := len(scores) / 2; half == 0 || strings.Join(scores[:half], ";") != strings.Join(scores[half:], ";") {
+			t.Errorf("%s: %q", learner, scores)
+		}
+	}
+	say(t, []said{{line: "fit x.csv --label y --learner fda --out m.json", want: []string{"constant, so without weight in any distance between these rows: c0"}}})
+}

@@ -2,8 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"metriclab/pkg/experiment/harness"
 )
@@ -80,5 +86,85 @@ func TestMergeInterrupted(t *testing.T) {
 	m := &harness.Merged{Missing: []harness.MissingJobs{{Experiment: "toy/lines", Jobs: 4, Missing: 1}}, Result: &harness.Result{Interrupted: true}}
 	if err := newCommand(toys(nil)).app.printMerge(nil, m, harness.Config{}); err != exitError(exitInterrupted) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestShardsOfProcesses runs shards as processes of their own, as engines do:
+// by flag or by environment, into one shared folder at the same time. One is
+// killed in the middle and started again. The merge gives what one process
+// gives, byte for byte.
+func TestShardsOfProcesses(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	const n = 3
+	start := func(i int) *exec.Cmd {
+		c := exec.Command(self, "run", "lines", "--scale", "full", "--results", "shared", "--jobs", "1")
+		c.Env = append(os.Environ(), asChild+"=1", envCount+"=3")
+		switch i {
+		case 0:
+			c.Args = append(c.Args, "--shard", "0/3")
+		case 1:
+			c.Env = append(c.Env, envIndex+"=1")
+		case 2:
+			c.Env = append(c.Env, "PARALLEL_SEQ=3")
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	cells := func() int {
+		paths, _ := filepath.Glob(filepath.Join("shared", ".cells", "*", "*", "*", "*.json"))
+		return len(paths)
+	}
+	killed := start(1)
+	for deadline := time.Now().Add(time.Minute); cells() < 1; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("no cell was stored")
+		}
+	}
+	if err := killed.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = killed.Wait() // killed
+	if got := cells(); got < 1 || got >= 4 {
+		t.Fatalf("killed with %d of 4 jobs", got)
+	}
+
+	c := newCommand(toys(nil))
+	merge := []string{"merge", "--experiment", "lines", "--scale", "full", "--results", "shared"}
+	if code := c.run(merge...); code != exitMissing || !strings.Contains(c.err.String(), "missing: toy/lines: ") {
+		t.Errorf("merge with holes: exit code %d, %s", code, c.err.String())
+	}
+	var all []*exec.Cmd
+	for i := range n {
+		all = append(all, start(i))
+	}
+	for i, p := range all {
+		if err := p.Wait(); err != nil {
+			t.Errorf("shard %d: %v", i, err)
+		}
+	}
+	if got := cells(); got != 12 {
+		t.Errorf("%d jobs are stored, want 12", got)
+	}
+	if _, err := os.Stat(filepath.Join("shared", "toy")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a shard published: %v", err)
+	}
+	if code := c.run(merge...); code != exitOK {
+		t.Errorf("merge: exit code %d, %s", code, c.err.String())
+	}
+	if code := c.run("run", "lines", "--scale", "full", "--results", "single"); code != exitOK {
+		t.Fatalf("one process: exit code %d, %s", code, c.err.String())
+	}
+	for _, name := range []string{"table.csv", "lines-view.md"} {
+		got, err1 := os.ReadFile(filepath.Join("shared", "toy", "lines", name))
+		want, err2 := os.ReadFile(filepath.Join("single", "toy", "lines", name))
+		if err1 != nil || err2 != nil || string(got) != string(want) {
+			t.Errorf("%s: %v, %v, got\n%s\nwant\n%s", name, err1, err2, got, want)
+		}
 	}
 }

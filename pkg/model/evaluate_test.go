@@ -12,6 +12,7 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
+	"metriclab/pkg/random"
 	"metriclab/pkg/tables"
 )
 
@@ -173,5 +174,22 @@ func TestEvaluateNotes(t *testing.T) {
 	}
 	if strings.Contains(notes, `"a"`) {
 		t.Errorf("notes %q", notes)
+	}
+}
+
+// Labels drawn without regard to the features cannot be predicted: an evaluation
+// that let test rows into training would say otherwise. A metric of high capacity
+// is fitted to them.
+func TestEvaluateRandomLabels(t *testing.T) {
+	d := blobs(7, 120, 1, 8)
+	seed := random.Seed{Base: 1}.Stream("labels")
+	for i := range d.Labels {
+		d.Labels[i] = string(rune('a' + seed.IntN(2)))
+	}
+	for _, r := range []model.Recipe{{Learner: "pola"}, {Learner: "fda"}, {Learner: "kernel-itml", Pairs: 200}} {
+		learner, _ := scores(evaluate(t, d, r, model.Plan{Repeats: 3}))
+		if m := learner.Summary.Mean; m < 0.35 || m > 0.65 { // 0.5 ± 3 standard errors of 120 rows
+			t.Errorf("%s: error %v on random labels, want about 0.5", r.Learner, m)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -430,4 +431,60 @@ func ExampleFit() {
 	// b 12.9
 	// b 14.4
 	// b 11.8
+}
+
+// A batch learner tells of its iterations, and ends when it is told to while it does; a closed form
+// tells nothing.
+func TestBatchProgress(t *testing.T) {
+	for learner, iterates := range map[string]bool{
+		"lmnn": true, "mcml": true, "itml": true, "itml-labels": true, "itml-tuned": true, "kernel-itml": true, "pola-batch": true,
+		"fda": false, "pca": false, "invcov": false, "rca": false, model.Euclidean: false,
+	} {
+		d, r := blobs(17, 30, 2, 2), model.Recipe{Learner: learner}
+		switch learner {
+		case "itml", "kernel-itml", "pola-batch", "rca":
+			r.Pairs = 40
+		case "itml-labels", "itml-tuned":
+			r.Params = map[string]string{"cycles": "5"}
+		}
+		calls := 0
+		if _, err := model.Fit(t.Context(), model.ByClasses(d), r, func(done, total int) {
+			if calls++; done < 1 || done > total {
+				t.Errorf("%s: %d of %d", learner, done, total)
+			}
+		}); err != nil || calls > 0 != iterates {
+			t.Errorf("%s: %d calls, error %v", learner, calls, err)
+		}
+		if !iterates {
+			continue
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		calls = 0
+		m, err := model.Fit(ctx, model.ByClasses(d), r, func(int, int) { calls++; cancel() })
+		if m != nil || !errors.Is(err, context.Canceled) || calls != 1 {
+			t.Errorf("%s: error %v, %d calls, want context.Canceled in the first", learner, err, calls)
+		}
+	}
+}
+
+// A model that neither Fit nor Load made panics with a message of the package's own.
+func TestZeroValuePanics(t *testing.T) {
+	x := mat.NewDense(1, 1, nil)
+	for name, f := range map[string]func(*model.Model){
+		"Save":           func(m *model.Model) { _ = m.Save(io.Discard) },
+		"Embed":          func(m *model.Model) { _, _ = m.Embed(x) },
+		"Prepare":        func(m *model.Model) { _, _ = m.Prepare(x) },
+		"Plot":           func(m *model.Model) { _, _ = m.Plot(&tables.Data{X: x}) },
+		"Read":           func(m *model.Model) { _, _ = m.Read(strings.NewReader("1\n"), "x") },
+		"Metric":         func(m *model.Model) { m.Metric() },
+		"Recipe":         func(m *model.Model) { m.Recipe() },
+		"Layout":         func(m *model.Model) { m.Layout() },
+		"Classes":        func(m *model.Model) { m.Classes() },
+		"Report":         func(m *model.Model) { m.Report() },
+		"LearnerVersion": func(m *model.Model) { m.LearnerVersion() },
+	} {
+		for _, m := range []*model.Model{nil, {}} {
+			model.Panics(t, name, "model: Model: zero value, use Fit or Load", func() { f(m) })
+		}
+	}
 }

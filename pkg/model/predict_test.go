@@ -123,3 +123,41 @@ func TestClassNamed(t *testing.T) {
 		}
 	}
 }
+
+func TestNeighbourhoodErrors(t *testing.T) {
+	train := blobs(3, 20, 2, 2)
+	m := fit(t, train, model.Recipe{Learner: "rca"})
+	for _, k := range []int{0, -1, 21} {
+		model.Refused(t, "k =", model.ErrorOf(m.Neighbourhood(train, k)), "want 1 to 20")
+	}
+	other, err := m.Neighbourhood(train.Rows([]int{0, 1, 2}), 1)
+	if err != nil || len(other.Notes()) != 1 || !strings.Contains(other.Notes()[0], "not those of the fit") {
+		t.Errorf("other rows: %v, %v", other.Notes(), err)
+	}
+	for text, want := range map[string]string{
+		"f0,f1\n1,2\n1,x\n":      "new.csv:3",
+		"f0,f2\n1,2\n":           "f1",
+		"f0,f1\n1e308,-1e308\n":  "overflow",
+		"f0,f1\n1,NaN\n":         "new.csv:2",
+		"f0,f1\n":                "new.csv",
+		"f0,f1,class\n1,2,\n1,,": "new.csv:3",
+	} {
+		found := false
+		for _, err := range other.CSV(context.Background(), strings.NewReader(text), "new.csv") {
+			if err != nil {
+				found = true
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q: %v, want %q", text, err, want)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%q passes", text)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, err := range other.CSV(ctx, strings.NewReader("f0,f1\n1,2\n"), "new.csv") {
+		model.Refused(t, "cancelled", err, context.Canceled)
+	}
+}

@@ -27,6 +27,7 @@ import (
 	"metriclab/internal/needs"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/learners/iplr"
 	"metriclab/pkg/learners/labels"
@@ -38,6 +39,7 @@ import (
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/persist/persisttest"
+	"metriclab/pkg/tables"
 )
 
 // node is a value of JSON. Its text is that of a scalar; the kids are those of an object or a list.
@@ -557,6 +559,30 @@ func TestChangedFiles(t *testing.T) {
 	for _, attack := range []string{"bytes", "bytes of params", "bytes of state"} {
 		if c := counts[attack]; c == nil || c.tried < 2000/share || c.loaded == 0 {
 			t.Errorf("%s: tried and loaded %v", attack, c)
+		}
+	}
+}
+
+// A saved model whose distance has not the form that its learner learns is damaged.
+func TestModelOfAnotherLearner(t *testing.T) {
+	x, classes := mat.NewDense(12, 3, nil), make([]string, 12)
+	for i := range 12 {
+		classes[i] = string(rune('a' + i%2))
+		x.SetRow(i, []float64{float64(i % 5), float64(i * i % 7), float64(i % 2)})
+	}
+	names := []string{"pca", "pola", "iplr", "kernel-pca", "kernel-pola", "kernel-itml"}
+	for _, name := range names {
+		d := Must(tables.NewData(x, classes, nil))
+		m := Must(Fit(t.Context(), ByClasses(d), Recipe{Learner: name}, nil))
+		env := Must(persist.Read(bytes.NewReader(persisttest.Saved(m))))
+		for _, other := range names {
+			e := Must(catalog.Find(other))
+			params := strings.Replace(string(env.Params), strconv.Quote(name), strconv.Quote(other), 1)
+			text := fmt.Sprintf(`{"format":"metriclab","version":1,"kind":%q,"params":%s,"sha256":%q,"state":%s}`, env.Kind, params, checksum(env.Kind, params, string(env.State)), env.State)
+			got, err := Load(strings.NewReader(text))
+			if same := catalog.FormOf(m.(*Model).metric) == e.Form; (err == nil) != same || err == nil && got.recipe.Learner != other || err != nil && !strings.Contains(err.Error(), "does not learn a") {
+				t.Errorf("%s as %s: error %v", name, other, err)
+			}
 		}
 	}
 }

@@ -145,3 +145,22 @@ func TestBestThresholdAtZero(t *testing.T) {
 		t.Errorf("%v, %d wrong", b, wrong)
 	}
 }
+
+// Without ties one order tells.
+func TestRecall(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 50 {
+		n, k := 3+rng.IntN(20), 1+rng.IntN(6)
+		z := mat.NewDense(n, 3, nil)
+		z.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, z)
+		links := []metric.Link{{I: 0, J: 1, Label: metric.Similar}}
+		for range 2 * n {
+			if i, j := rng.IntN(n), rng.IntN(n); i != j {
+				links = append(links, metric.Link{I: i, J: j, Label: metric.SameClass(rng.IntN(2) == 0)})
+			}
+		}
+		if got, want := Must(recall(t.Context(), metric.Euclidean{}, z, links, k)), recallInOrder(z, links, k, rng.Perm(n)); math.Abs(got-want) > 1e-12 {
+			t.Fatalf("recall %v, want %v", got, want)
+		}
+	}
+}

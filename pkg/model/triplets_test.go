@@ -210,3 +210,30 @@ func TestLoadTripletsNumbers(t *testing.T) {
 		}
 	})
 }
+
+// Better learners are below one half; answers by a coin are at one half, whatever learns.
+func TestEvaluateTriplets(t *testing.T) {
+	set := compared(5, 10, 300, 0.1)
+	for _, r := range []model.Recipe{{Learner: "gnmds", Params: map[string]string{"tau": "0.5"}}, {Learner: "erkle", Passes: 2}} {
+		plan := model.Plan{Folds: 3, Repeats: 2, Seed: 4}
+		e := model.MustEvaluate(t, model.ByComparisons(set), r, plan)
+		score := e.Of(r.Learner, model.MeasureTriplets)
+		if len(score.Values) != 6 || !score.Summary.HasInterval || score.Summary.Mean > 0.35 || e.Items != 10 || e.Known != 300 || (score.Chosen == nil) != (r.Learner == "erkle") {
+			t.Errorf("%s: %+v", r.Learner, e)
+		}
+		plan.Dim = 10
+		for s, v := range model.MustEvaluate(t, model.ByComparisons(set), r, plan).Of(r.Learner, model.MeasureTriplets).Values { // ties apart, all dimensions are the kernel
+			if math.Abs(v-score.Values[s]) > 0.02 {
+				t.Errorf("%s, split %d: %v in all dimensions, %v by the kernel", r.Learner, s, v, score.Values[s])
+			}
+		}
+	}
+	coin := compared(6, 10, 300, 0.5)
+	e := model.MustEvaluate(t, model.ByComparisons(coin), model.Recipe{Learner: "ste"}, model.Plan{})
+	if score := e.Of("ste", model.MeasureTriplets); math.Abs(score.Summary.Mean-.5) > 0.1 || len(score.Chosen) != 10 || e.Of("a coin", model.MeasureTriplets).Summary.Mean != .5 {
+		t.Errorf("%+v", e)
+	}
+	if *e.Agreement != coin.Agreement() || e.Agreement.Outvoted == 0 {
+		t.Errorf("%+v", e.Agreement)
+	}
+}
