@@ -211,6 +211,8 @@ type course struct {
 	// redrawn tells of splits that were drawn anew, and counts how much is known within either part, once they were tried; nil where nothing is drawn anew or dropped.
 	redrawn []bool
 	counts  [][2]int
+	// count counts a split of which no trial ran, since a journal has them all.
+	count func(split int)
 	// cost estimates a fit, and the seconds of a split on one processor; its error says that there is no room.
 	cost func(f fitting) (one catalog.Cost, split float64, err error)
 	// ready is called before trials of a learner; nil for nothing to do.
@@ -348,7 +350,11 @@ func (p Plan) limited(ctx context.Context) (context.Context, context.CancelFunc)
 // finish tells of the splits that were made.
 func (f *Facts) finish(c *course, made int) {
 	if f.Made = made; c.counts != nil {
-		for _, n := range c.counts[:made] {
+		for s, n := range c.counts[:made] {
+			if n == [2]int{} {
+				c.count(s)
+				n = c.counts[s]
+			}
 			f.Train, f.Test, f.Dropped = append(f.Train, n[0]), append(f.Test, n[1]), append(f.Dropped, f.Known-n[0]-n[1])
 		}
 		f.Notes = append(f.Notes, redrawnNote(c.redrawn[:made])...)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -360,15 +361,24 @@ func courseOf[T any](all *known[T], p *Comparing, facts *Facts, held int, within
 		splits: splits, ratio: float64(held) / float64(items-held), redrawn: make([]bool, splits), counts: make([][2]int, splits),
 		named: func(s int) string { return fmt.Sprintf("split %d", s+1) },
 	}
+	var mu sync.Mutex // inner divisions of a split run at once
+	divide := func(s int) (division[T], error) {
+		d, again, err := all.divide(itemsOf(seed, s), s, held)
+		mu.Lock()
+		defer mu.Unlock()
+		if err == nil {
+			c.redrawn[s], c.counts[s] = again, [2]int{len(d.train.list), len(d.test.list)}
+		}
+		return d, err
+	}
+	c.count = func(s int) { _, _ = divide(s) }
 	c.trial = func(ctx context.Context, r run) (outcome, error) {
-		d, again, err := all.divide(itemsOf(seed, r.split), r.split, held)
+		d, err := divide(r.split)
 		if err != nil {
 			return outcome{}, err
 		}
 		h := heldRun[T]{run: r, division: d, of: all}
-		if r.inner == 0 {
-			c.redrawn[r.split], c.counts[r.split] = again, [2]int{len(d.train.list), len(d.test.list)}
-		} else {
+		if r.inner > 0 {
 			h.around, h.of = &d, within(d)
 			share := float64(held) / float64(items)
 			rng := withinSplit(seed, r.split, r.inner, validation).Stream("items")

@@ -388,7 +388,7 @@ func TestCompareProblems(t *testing.T) {
 			return done, func(r Trial) error { again = append(again, r); return nil }, err
 		}
 		plan.Ranking, plan.Progress, plan.Inside = nil, nil, nil
-		if o := MustCompare(t, p.Problem, p.base, p.learners, plan); len(again) > 0 || fmt.Sprintf("%+v %+v %q %q", o.Ranked, o.ByValidation, o.Chosen, o.Notes) != fmt.Sprintf("%+v %+v %q %q", c.Ranked, c.ByValidation, c.Chosen, c.Notes) {
+		if o := MustCompare(t, p.Problem, p.base, p.learners, plan); len(again) > 0 || fmt.Sprintf("%+v %+v %q %q %v %v", o.Ranked, o.ByValidation, o.Chosen, o.Notes, o.Train, o.Dropped) != fmt.Sprintf("%+v %+v %q %q %v %v", c.Ranked, c.ByValidation, c.Chosen, c.Notes, c.Train, c.Dropped) {
 			t.Errorf("%s: %d trials again, and\n%+v\nwant\n%+v", name, len(again), o.Ranked, c.Ranked)
 		}
 		estimated := func(validation int) (seconds float64) {
