@@ -293,6 +293,13 @@ func (j Journal) other(text []byte) string {
 	if h.Version != journalVersion {
 		return fmt.Sprintf("it has format version %d, this program reads %d", h.Version, journalVersion)
 	}
+	about := func(problem string) string { return cmp.Or(problem, rows{}.about()) }
+	if h.Problem != j.head.Problem {
+		return fmt.Sprintf("it is of %s, this comparison of %s; want a new file", about(h.Problem), about(j.head.Problem))
+	}
+	if h.Table != j.head.Table && h.Problem != "" {
+		return fmt.Sprintf("it is of other data, with %d features; want a new file", h.Features)
+	}
 	if h.Table != j.head.Table {
 		return fmt.Sprintf("it is of another table, of %d rows and %d features, or of other columns of this one; want a new file", h.Rows, h.Features)
 	}
