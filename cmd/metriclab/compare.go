@@ -183,7 +183,9 @@ func (a *app) compare(ctx context.Context, f *compareFlags, q *comparison) error
 			if j, err = openJournal(f.resume, of); err != nil {
 				return nil, nil, err
 			}
-			a.note(f.resume, j.notes)
+			for _, n := range j.notes { // of the journal, not of what is compared
+				fmt.Fprintf(a.err, "%s: %s\n", f.resume, n)
+			}
 			if len(j.trials) > 0 {
 				fmt.Fprintf(a.err, "%s: %s of an earlier run\n", f.resume, plural.Of(len(j.trials), "finished trial"))
 			}
