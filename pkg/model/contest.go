@@ -387,7 +387,7 @@ func (c *contest) rank(finished []*entrant, splits int) {
 		diffs := judge.Minus(ranked[i].Score.Values, ranked[0].Score.Values)
 		ranked[i].Difference = judge.SummarizeResampled(diffs, c.course.ratio)
 		ps[i] = math.NaN()
-		if i > 0 {
+		if d := ranked[i].Difference; i > 0 && !(d.Half == 0 && d.Mean != 0 && c.out.few()) {
 			ps[i] = judge.ResampledP(diffs, c.course.ratio)
 		}
 		ranked[i].P = ps[i]

@@ -430,6 +430,10 @@ func redrawnNote(redrawn []bool) []string {
 	return []string{fmt.Sprintf("%s drawn anew, since a side lacked a kind of answer: the splits are not quite random", map[bool]string{true: "1 split was", false: fmt.Sprintf("%d splits were", n)}[n == 1])}
 }
 
+// few tells whether so little is judged that a difference which is the same in all splits says nothing: by the sign test, fewer than judge.MinTrials answers of one kind are
+// what chance gives more often than one time in twenty.
+func (f *Facts) few() bool { return cmp.Or(f.Known, f.Items) < judge.MinTrials }
+
 // Verdict says what the intervals of the differences in the first measure say.
 func (e *Evaluation) Verdict() string {
 	name, m := e.Recipe.Learner, e.Measures[0]
@@ -445,6 +449,8 @@ func (e *Evaluation) Verdict() string {
 		switch {
 		case !s.HasInterval:
 			return "Too few splits to compare."
+		case s.Half == 0 && s.Mean != 0 && e.few():
+			return fmt.Sprintf("These data do not tell whether %s is better than %s: too little is judged.", name, o.Title())
 		case side != judge.Against && side != judge.For:
 			if s.Half == 0 {
 				equal++

@@ -128,8 +128,10 @@ func TestVerdict(t *testing.T) {
 		"These data do not tell whether fda is better than b0: the interval of the difference in m contains zero.":       {true, over{{.5, 1}}},
 		"No difference in any split.": {true, over{{0, 0}}},
 		"Too few splits to compare.":  {true, over{{-2, -1}}},
+		"fda is better than b0 and b1: the intervals of the differences in m are below zero.": {true, over{{-2, 0}, {-2, 0}}},
 	} {
 		e := model.Evaluation{Recipe: model.Recipe{Learner: "fda"}}
+		e.Known = 6
 		e.Measures = []model.Measure{{Name: "m", Less: c.less}}
 		for i, s := range c.over {
 			score := model.Score{Summary: judge.Summary{Mean: s[0], Half: s[1], HasInterval: s[1] >= 0}}
@@ -137,6 +139,10 @@ func TestVerdict(t *testing.T) {
 		}
 		if got := e.Verdict(); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+		// The same in all splits, of five answers, is what chance gives one time in sixteen.
+		if e.Known = 5; c.over[0][1] == 0 && c.over[0][0] != 0 && !strings.HasSuffix(e.Verdict(), "better than b0: too little is judged.") {
+			t.Errorf("of five answers: %q", e.Verdict())
 		}
 	}
 }

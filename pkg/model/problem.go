@@ -81,8 +81,8 @@ func (p Progress) of() catalog.Progress {
 // Fit learns from all of a problem; the type of what it returns follows from the problem, see there. What it draws depends on the seed, the feedback and the
 // numbers in the recipe only, so that learners see the same pairs.
 //
-// It returns a *tables.OptionError if the recipe is not allowed (see Problem.Resolved), an error if the data are not fit for it or the fit would exceed
-// limits.Memory by its estimate, and those of the learner, among them an *InfeasibleError where no kernel satisfies constraints. An error wraps that of ctx when
+// It returns a *tables.OptionError if the recipe is not allowed (see Problem.Resolved), and an error if the data are not fit for it or the fit would exceed
+// limits.Memory by its estimate. Those of the learner come as they are, among them an *InfeasibleError where no kernel satisfies constraints. An error wraps that of ctx when
 // ctx is done first, which batch learners notice in the middle of a fit (see learners.Progress).
 func Fit(ctx context.Context, pr Problem, r Recipe, told Progress) (Fitted, error) {
 	f, err := pr.resolve(r)
