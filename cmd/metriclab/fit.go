@@ -147,7 +147,9 @@ func (f *fitFlags) check(c *cobra.Command, q *posed) error {
 func (f *fitFlags) write(ctx context.Context, m model.Fitted) (*mapped, error) {
 	outputs := []output{{f.model, m.Save}}
 	if f.factor != "" || f.matrix != "" {
-		l, err := matrixOf(m)
+		l, err := m.(interface {
+			Factor() (*metric.Mahalanobis, error)
+		}).Factor() // what other problems learn is refused by their flags
 		if err != nil {
 			return nil, err
 		}
@@ -173,20 +175,4 @@ func (f *fitFlags) write(ctx context.Context, m model.Fitted) (*mapped, error) {
 		outputs = append(outputs, objectsOutput(ctx, f.coordinates, objects.Names(), z, f.guard))
 	}
 	return made, writeOutputs(outputs...)
-}
-
-// matrixOf returns the metric of a model that has a matrix.
-func matrixOf(m model.Fitted) (*metric.Mahalanobis, error) {
-	switch m := m.(type) {
-	case *model.Vectors:
-		return m.Factor()
-	case *model.Model:
-		switch d := m.Metric().(type) {
-		case *metric.Mahalanobis:
-			return d, nil
-		case *metric.LowRank:
-			return d.Mahalanobis()
-		}
-	}
-	return nil, fmt.Errorf("%s: %w", m.Recipe().Learner, model.ErrKernel)
 }

@@ -172,6 +172,16 @@ func (m *Model) Report() Report { return m.made().report }
 // *kernels.Transformed.
 func (m *Model) Metric() catalog.Distance { return m.made().metric }
 
+// Factor returns L, r×d, such that a prepared row x is embedded as Lx. It returns an error that wraps ErrKernel if the metric is that of a kernel learner, and one
+// if L does not fit limits.Memory.
+func (m *Model) Factor() (*metric.Mahalanobis, error) {
+	linear, err := linearOf(m.made().metric)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.recipe.Learner, err)
+	}
+	return linear, nil
+}
+
 // Prepare returns the rows of the n×d matrix x, NaN where a cell is missing, as
 // the metric takes them: missing cells filled with the training means and
 // features standardised, as far as the recipe asks for it. It returns an error

@@ -89,12 +89,15 @@ func (m *Vectors) Factor() (*metric.Mahalanobis, error) {
 	return metric.FromFactor(l), nil
 }
 
-// linearOf returns a metric as one with a factor.
+// linearOf returns a metric as one with a factor; ErrKernel if it has none.
 func linearOf(m catalog.Distance) (*metric.Mahalanobis, error) {
-	if low, ok := m.(*metric.LowRank); ok {
-		return low.Mahalanobis()
+	switch d := m.(type) {
+	case *metric.Mahalanobis:
+		return d, nil
+	case *metric.LowRank:
+		return d.Mahalanobis()
 	}
-	return m.(*metric.Mahalanobis), nil
+	return nil, ErrKernel
 }
 
 // prepare makes rows ready for the metric, in place.
