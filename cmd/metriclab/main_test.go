@@ -24,7 +24,6 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/papers"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -95,15 +94,14 @@ func toys(hook func(ctx context.Context, cell string) error) experiment.Paper {
 				return 2
 			},
 			Columns: experiment.Columns{experiment.Number("y", "", "a draw")},
-			Trial: func(ctx context.Context, _ *experiment.Env, c experiment.Cell, seed random.Seed) (*table.Table, error) {
+			Trial: func(ctx context.Context, run *experiment.Run) error {
 				if hook != nil {
-					if err := hook(ctx, c.Name); err != nil {
-						return nil, err
+					if err := hook(ctx, run.Cell.Name); err != nil {
+						return err
 					}
 				}
-				t := table.New(nil, []string{"y"})
-				t.Add(nil, table.Values{"y": seed.Stream(c.Name).Float64()})
-				return t, nil
+				run.Rows.Add(nil, table.Values{"y": run.Seed.Stream(run.Cell.Name).Float64()})
+				return nil
 			},
 			Views: []experiment.View{{Name: id + "-view", Title: "A view", Draw: func(*table.Table) (plots.Drawing, error) {
 				return plots.Drawing{Caption: "Nothing.", Text: &plots.TextTable{Head: []string{"h"}, Rows: [][]string{{"r"}}}}, nil

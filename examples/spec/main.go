@@ -17,7 +17,6 @@ import (
 	"metriclab/pkg/experiment/host"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/metric"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -26,14 +25,13 @@ type setting struct {
 	Apart float64 `key:"apart"`
 }
 
-var columns = experiment.Columns{experiment.Number("gap", "", "mean squared distance of dissimilar pairs less that of similar ones")}
-
 var clouds = experiment.Spec{
 	ID: "mine/clouds", Title: "Distances in two clouds", Source: "this file", Version: 1, Ours: true,
 	Cells: func(experiment.Scale) []experiment.Cell {
 		return []experiment.Cell{{Name: "apart", Settings: setting{1}}, {Name: "as one", Settings: setting{0}}}
 	},
-	Trials: experiment.Trials(10), Columns: columns, Trial: trial,
+	Columns: experiment.Columns{experiment.Number("gap", "", "mean squared distance of dissimilar pairs less that of similar ones")},
+	Trials:  experiment.Trials(10), Trial: trial,
 	Claims: []experiment.Claim{{
 		ID: "gap", Statement: "Similar pairs are nearer.", Predicate: "gap is positive in every cell", Where: "this file", Theirs: experiment.FigureOnly,
 		Test: func(t *table.Table) judge.Test {
@@ -47,20 +45,19 @@ var clouds = experiment.Spec{
 }
 
 // trial is one job. All that it draws is of its seed.
-func trial(_ context.Context, _ *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	apart := cell.Settings.(setting).Apart
-	set, err := synthetic.GaussianMixture(seed.Stream("points"), []synthetic.Component{{Class: 0, N: 50, Mean: []float64{0, 0}}, {Class: 1, N: 50, Mean: []float64{apart, 0}}})
+func trial(_ context.Context, run *experiment.Run) error {
+	apart := run.Cell.Settings.(setting).Apart
+	set, err := synthetic.GaussianMixture(run.Seed.Stream("points"), []synthetic.Component{{Class: 0, N: 50, Mean: []float64{0, 0}}, {Class: 1, N: 50, Mean: []float64{apart, 0}}})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	links, err := sample.BalancedLinks(seed.Stream("pairs"), set.Y, 1000)
+	links, err := sample.BalancedLinks(run.Seed.Stream("pairs"), set.Y, 1000)
 	gap := 0.0
 	for p := range sample.Pairs(set.X, links) {
 		gap -= float64(p.Label) * metric.Euclidean{}.SqDist(p.X, p.Y) / 500
 	}
-	t := columns.Table()
-	t.Add(nil, table.Values{"gap": gap})
-	return t, err
+	run.Rows.Add(nil, table.Values{"gap": gap})
+	return err
 }
 
 func main() {

@@ -16,7 +16,6 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -27,14 +26,13 @@ func toy(runs *int) experiment.Spec {
 		Cells:   func(experiment.Scale) []experiment.Cell { return []experiment.Cell{{Name: "c", Dataset: "built-in"}} },
 		Trials:  func(experiment.Scale) int { return 1 },
 		Columns: experiment.Columns{experiment.Text("what", "what is counted"), experiment.Number("value", "", "the count")},
-		Trial: func(_ context.Context, _ *experiment.Env, _ experiment.Cell, _ random.Seed) (*table.Table, error) {
+		Trial: func(_ context.Context, run *experiment.Run) error {
 			*runs++
 			if *runs < 0 {
-				return nil, errors.New("trial failed")
+				return errors.New("trial failed")
 			}
-			t := table.New([]string{"what"}, []string{"value"})
-			t.Add(table.Key{"what": "x"}, table.Values{"value": 5})
-			return t, nil
+			run.Rows.Add(table.Key{"what": "x"}, table.Values{"value": 5})
+			return nil
 		},
 		Views: []experiment.View{{Name: "v", Draw: func(*table.Table) (plots.Drawing, error) {
 			return plots.Drawing{Text: &plots.TextTable{Head: []string{"a"}}}, nil
@@ -140,9 +138,9 @@ func TestRowsAtFullScale(t *testing.T) {
 func timedToy(runs *int) experiment.Spec {
 	s := toy(runs)
 	trial := s.Trial
-	s.Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, seed random.Seed) (*table.Table, error) {
+	s.Trial = func(ctx context.Context, run *experiment.Run) error {
 		time.Sleep(time.Millisecond)
-		return trial(ctx, env, c, seed)
+		return trial(ctx, run)
 	}
 	s.Timing = true
 	s.Views = append(s.Views, experiment.View{Name: "w", DrawTimed: func(t, times *table.Table) (plots.Drawing, error) {

@@ -60,14 +60,11 @@ type Spec struct {
 	Trials func(Scale) int
 	// Kinds are the kinds of rows, if there are several: the cells of the column "kind".
 	Kinds []Kind
-	// Columns are the columns of the table. They are best a variable of their own, from which
-	// Trial makes its table (Columns.Table): a Trial that names the Spec's own variable, as in
-	// mySpec.Columns, does not compile (initialization cycle).
+	// Columns are the columns of the table.
 	Columns Columns
-	// Trial runs one job and returns rows with the columns that are not derived. It is a
-	// pure function of its arguments: the same cell and seed give the same rows. It
-	// returns ctx.Err() soon after ctx is done.
-	Trial func(ctx context.Context, env *Env, cell Cell, seed random.Seed) (*table.Table, error)
+	// Trial runs one job and adds to run.Rows. What it adds depends on the cell and the seed
+	// alone. It returns ctx.Err() soon after ctx is done.
+	Trial func(ctx context.Context, run *Run) error
 
 	// Views are the figures and tables drawn from the one table.
 	Views []View
@@ -115,6 +112,21 @@ type Cell struct {
 	// Supplied marks a cell on data that only a user can supply. While no file of its data set is there, the experiment
 	// is run without the cell; views and claims take a table with or without its rows.
 	Supplied bool
+}
+
+// Run is one job: what its trial is given, and the rows that it adds.
+type Run struct {
+	*Env
+	Cell Cell
+	Seed random.Seed
+	// Rows has the columns of Spec.Columns that are not derived, and no row at first.
+	Rows *table.Table
+}
+
+// Run runs one job and returns its rows.
+func (s Spec) Run(ctx context.Context, env *Env, cell Cell, seed random.Seed) (*table.Table, error) {
+	run := &Run{env, cell, seed, s.Columns.Table()}
+	return run.Rows, s.Trial(ctx, run)
 }
 
 // Env is what a trial may use of the world.

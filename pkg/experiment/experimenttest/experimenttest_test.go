@@ -13,7 +13,6 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -65,10 +64,9 @@ func toy() experiment.Paper {
 		},
 		Trials:  func(experiment.Scale) int { return 2 },
 		Columns: experiment.Columns{experiment.Number("y", "", "a draw")},
-		Trial: func(_ context.Context, _ *experiment.Env, c experiment.Cell, seed random.Seed) (*table.Table, error) {
-			t := table.New(nil, []string{"y"})
-			t.Add(nil, table.Values{"y": seed.Stream(c.Name).Float64()})
-			return t, nil
+		Trial: func(_ context.Context, run *experiment.Run) error {
+			run.Rows.Add(nil, table.Values{"y": run.Seed.Stream(run.Cell.Name).Float64()})
+			return nil
 		},
 		Views: []experiment.View{{Name: "v", Title: "V", Draw: func(*table.Table) (plots.Drawing, error) {
 			return plots.Drawing{Caption: "C", Text: &plots.TextTable{Head: []string{"h"}, Rows: [][]string{{"r"}}}}, nil
@@ -125,10 +123,9 @@ func TestPinSmokeFails(t *testing.T) {
 	var calls atomic.Int64 // jobs run in parallel
 	offset := func(by func() float64) func(*experiment.Paper) {
 		return spec(func(s *experiment.Spec) {
-			s.Trial = func(context.Context, *experiment.Env, experiment.Cell, random.Seed) (*table.Table, error) {
-				t := table.New(nil, []string{"y"})
-				t.Add(nil, table.Values{"y": by()})
-				return t, nil
+			s.Trial = func(ctx context.Context, run *experiment.Run) error {
+				run.Rows.Add(nil, table.Values{"y": by()})
+				return nil
 			}
 		})
 	}
@@ -148,11 +145,9 @@ func TestPinSmokeFails(t *testing.T) {
 				s.Kinds = append(s.Kinds, experiment.Kind{Name: k, Meaning: "a kind"})
 			}
 			s.Columns = experiment.Columns{experiment.Text("kind", "of the row"), experiment.Number("y", "", "a draw").In("k")}
-			columns := s.Columns
-			s.Trial = func(context.Context, *experiment.Env, experiment.Cell, random.Seed) (*table.Table, error) {
-				t := columns.Table()
-				t.Add(table.Key{"kind": kind}, table.Values{"y": 1})
-				return t, nil
+			s.Trial = func(ctx context.Context, run *experiment.Run) error {
+				run.Rows.Add(table.Key{"kind": kind}, table.Values{"y": 1})
+				return nil
 			}
 		})
 	}
@@ -167,11 +162,16 @@ func TestPinSmokeFails(t *testing.T) {
 		"new ID":             {spec(func(s *experiment.Spec) { s.ID = "toy/two" }), "toy/two is not pinned"},
 		"removed":            {func(p *experiment.Paper) { p.Experiments = nil }, "which is no experiment"},
 		"trial fails": {spec(func(s *experiment.Spec) {
-			s.Trial = func(context.Context, *experiment.Env, experiment.Cell, random.Seed) (*table.Table, error) {
-				return nil, broken
+			s.Trial = func(ctx context.Context, run *experiment.Run) error {
+				return broken
 			}
 		}), "broken"},
-		"undeclared column": {spec(func(s *experiment.Spec) { s.Columns = append(s.Columns, experiment.Number("z", "", "more")) }), "want y,z"},
+		"undeclared column": {spec(func(s *experiment.Spec) {
+			s.Trial = func(_ context.Context, run *experiment.Run) error {
+				run.Rows.Add(nil, table.Values{"z": 1})
+				return nil
+			}
+		}), `no value column "z"`},
 		"view fails": {spec(func(s *experiment.Spec) {
 			s.Views[0].Draw = func(*table.Table) (plots.Drawing, error) { return plots.Drawing{}, broken }
 		}), "view v: broken"},
@@ -196,15 +196,15 @@ func TestPinSmokeFails(t *testing.T) {
 		}), "claim c: broken"},
 		"other phases": {timed(func(s *experiment.Spec) {
 			trial := s.Trial
-			s.Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, seed random.Seed) (*table.Table, error) {
-				defer env.Lap("another")()
-				return trial(ctx, env, c, seed)
+			s.Trial = func(ctx context.Context, run *experiment.Run) error {
+				defer run.Lap("another")()
+				return trial(ctx, run)
 			}
 		}), "bump the version of what has changed"},
 		"reserved phase": {spec(func(s *experiment.Spec) {
-			s.Trial = func(_ context.Context, env *experiment.Env, _ experiment.Cell, _ random.Seed) (*table.Table, error) {
-				defer env.Lap(experiment.TotalPhase)()
-				return nil, nil
+			s.Trial = func(_ context.Context, run *experiment.Run) error {
+				defer run.Lap(experiment.TotalPhase)()
+				return nil
 			}
 		}), `phase "total" is not allowed`},
 		"no statement":     {spec(func(s *experiment.Spec) { s.Claims[0].Statement = "" }), "want statement"},
@@ -279,12 +279,9 @@ func TestUpdateNeedsAVersion(t *testing.T) {
 	}
 	p := toy()
 	trial := p.Experiments[0].Trial
-	p.Experiments[0].Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, s random.Seed) (*table.Table, error) {
-		rows, err := trial(ctx, env, c, s)
-		if err == nil {
-			rows.Add(nil, nil)
-		}
-		return rows, err
+	p.Experiments[0].Trial = func(ctx context.Context, run *experiment.Run) error {
+		run.Rows.Add(nil, nil)
+		return trial(ctx, run)
 	}
 	r := record(t, p, file, true, "amd64")
 	if all := strings.Join(r.errs, "\n"); !strings.Contains(all, "the pin is kept") {

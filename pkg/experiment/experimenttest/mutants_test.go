@@ -10,7 +10,6 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -20,11 +19,10 @@ func mapped() experiment.Paper {
 	s := &p.Experiments[0]
 	s.Kinds = []experiment.Kind{{Name: "size", Meaning: "a count"}, {Name: "error", Meaning: "a share"}}
 	s.Columns = experiment.Columns{experiment.Text("kind", "of the row"), experiment.Number("count", "", "how many").In("size"), experiment.Number("y", "share", "of them").In("error")}
-	s.Trial = func(context.Context, *experiment.Env, experiment.Cell, random.Seed) (*table.Table, error) {
-		t := s.Columns.Table()
-		t.Add(table.Key{"kind": "size"}, table.Values{"count": 3})
-		t.Add(table.Key{"kind": "error"}, table.Values{"y": 0.5})
-		return t, nil
+	s.Trial = func(ctx context.Context, run *experiment.Run) error {
+		run.Rows.Add(table.Key{"kind": "size"}, table.Values{"count": 3})
+		run.Rows.Add(table.Key{"kind": "error"}, table.Values{"y": 0.5})
+		return nil
 	}
 	return p
 }

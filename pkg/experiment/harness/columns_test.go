@@ -11,7 +11,6 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -72,11 +71,9 @@ func TestMetaColumns(t *testing.T) {
 	spec := toySpec(nil)
 	spec.Kinds = []experiment.Kind{{Name: "line", Meaning: "a point of a line"}}
 	spec.Columns = experiment.Columns{experiment.Text("kind", "kind of the row"), experiment.Number("x", "m", "where it is").In("line"), experiment.Vector("p", 2, "s", "two times")}
-	columns := spec.Columns
-	spec.Trial = func(context.Context, *experiment.Env, experiment.Cell, random.Seed) (*table.Table, error) {
-		rows := columns.Table()
-		rows.Add(table.Key{"kind": "line"}, table.Values{"x": 1, "p0": 2, "p1": 3})
-		return rows, nil
+	spec.Trial = func(ctx context.Context, run *experiment.Run) error {
+		run.Rows.Add(table.Key{"kind": "line"}, table.Values{"x": 1, "p0": 2, "p1": 3})
+		return nil
 	}
 	spec.Views = spec.Views[:1]
 	spec.Claims = nil
@@ -183,18 +180,9 @@ func TestColumnsOfAnEarlierVersion(t *testing.T) {
 	spec.Version++
 	spec.Columns = append(slices.Clone(spec.Columns), experiment.Number("z", "", "measured anew"))
 	trial := spec.Trial
-	spec.Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, seed random.Seed) (*table.Table, error) {
-		old, err := trial(ctx, env, c, seed)
-		if err != nil {
-			return nil, err
-		}
-		rows := spec.Columns.Table()
-		for i := range old.Len() {
-			key, values := old.Row(i)
-			values["z"] = 1
-			rows.Add(key, values)
-		}
-		return rows, nil
+	spec.Trial = func(ctx context.Context, run *experiment.Run) error {
+		run.Rows.Add(table.Key{"point": "p"}, table.Values{"z": 1})
+		return trial(ctx, run)
 	}
 	cfg := toyConfig(dir, experiment.Full, toyPaper(spec))
 	const why = "of an earlier version of the code: its columns are job,cell,trial,point,x,y,odd, now they are job,cell,trial,point,x,y,odd,z; run: metriclab run toy/lines --scale full"

@@ -16,7 +16,6 @@ import (
 	"metriclab/internal/atomicfile"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/limits"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -575,10 +574,9 @@ func TestRunDrawnRemoved(t *testing.T) {
 // TestTrialReturnsNoUTF8: JSON would hold another text than the trial returned.
 func TestTrialReturnsNoUTF8(t *testing.T) {
 	s := toySpec(nil)
-	s.Trial = func(context.Context, *experiment.Env, experiment.Cell, random.Seed) (*table.Table, error) {
-		rows := s.Columns.Table()
-		rows.Add(table.Key{"point": "a\xff"}, table.Values{"x": 1, "y": 1, "odd": 1})
-		return rows, nil
+	s.Trial = func(ctx context.Context, run *experiment.Run) error {
+		run.Rows.Add(table.Key{"point": "a\xff"}, table.Values{"x": 1, "y": 1, "odd": 1})
+		return nil
 	}
 	res, err := Run(t.Context(), []Selected{{Spec: s}}, toyConfig(t.TempDir(), experiment.Smoke, toyPaper(s)))
 	if err != nil || len(res.Failed) != 8 || !strings.Contains(res.Failed[0].Err.Error(), `row 0 with the point "a\xff", which is no UTF-8`) {

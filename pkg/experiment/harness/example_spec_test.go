@@ -12,7 +12,6 @@ import (
 	"metriclab/pkg/experiment/harness"
 	"metriclab/pkg/experiment/host"
 	"metriclab/pkg/judge"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -36,14 +35,13 @@ var walks = experiment.Spec{
 	},
 	Trials:  experiment.Trials(20),
 	Columns: walkColumns,
-	Trial: func(_ context.Context, _ *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-		rng, at := seed.Stream("steps"), 0
-		for range cell.Settings.(walk).Steps {
+	Trial: func(_ context.Context, run *experiment.Run) error {
+		rng, at := run.Seed.Stream("steps"), 0
+		for range run.Cell.Settings.(walk).Steps {
 			at += 2*rng.IntN(2) - 1
 		}
-		t := walkColumns.Table()
-		t.Add(nil, table.Values{"distance": math.Abs(float64(at))})
-		return t, nil
+		run.Rows.Add(nil, table.Values{"distance": math.Abs(float64(at))})
+		return nil
 	},
 	Claims: []experiment.Claim{{
 		ID: "slow", Statement: "A walk gets less far than a third of its steps.", Where: "folklore", Theirs: experiment.FigureOnly, Predicate: "distance < 100/3 in each trial of the cell 100",

@@ -13,7 +13,6 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -22,15 +21,14 @@ func largeSpec(hook func(context.Context, string, int) error) experiment.Spec {
 	s := toySpec(hook)
 	s.ID = "toy/large"
 	sound := s.Trial
-	s.Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, seed random.Seed) (*table.Table, error) {
-		rows, err := sound(ctx, env, c, seed)
-		if err != nil {
-			return nil, err
+	s.Trial = func(ctx context.Context, run *experiment.Run) error {
+		if err := sound(ctx, run); err != nil {
+			return err
 		}
 		for i := range 1000 {
-			rows.Add(table.Key{"point": fmt.Sprint("more ", i)}, table.Values{"x": 1, "y": 1})
+			run.Rows.Add(table.Key{"point": fmt.Sprint("more ", i)}, table.Values{"x": 1, "y": 1})
 		}
-		return rows, nil
+		return nil
 	}
 	return s
 }
@@ -134,12 +132,9 @@ func TestPublishBesideAnother(t *testing.T) {
 func TestCarriageReturns(t *testing.T) {
 	s := toySpec(nil)
 	sound := s.Trial
-	s.Trial = func(ctx context.Context, env *experiment.Env, c experiment.Cell, seed random.Seed) (*table.Table, error) {
-		rows, err := sound(ctx, env, c, seed)
-		if err == nil {
-			rows.Add(table.Key{"point": "a\r\nb"}, table.Values{})
-		}
-		return rows, err
+	s.Trial = func(ctx context.Context, run *experiment.Run) error {
+		run.Rows.Add(table.Key{"point": "a\r\nb"}, table.Values{})
+		return sound(ctx, run)
 	}
 	cfg := toyConfig(t.TempDir(), experiment.Full, toyPaper(s))
 	res, err := Run(t.Context(), selected(cfg.Papers[0]), cfg)

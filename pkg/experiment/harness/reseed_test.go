@@ -10,7 +10,6 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -18,14 +17,11 @@ import (
 // only, one with any.
 func seededSpec() experiment.Spec {
 	s := toySpec(nil)
-	trial := s.Trial
-	s.Trial = func(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-		rows, err := trial(ctx, env, cell, seed)
-		out := table.New([]string{"point"}, []string{"x", "y", "odd"})
-		for range rows.Len() {
-			out.Add(table.Key{"point": "p"}, table.Values{"x": float64(seed.Base), "y": 1})
+	s.Trial = func(ctx context.Context, run *experiment.Run) error {
+		for range 3 {
+			run.Rows.Add(table.Key{"point": "p"}, table.Values{"x": float64(run.Seed.Base), "y": 1})
 		}
-		return out, err
+		return nil
 	}
 	claim := s.Claims[0]
 	claim.ID, claim.Statement, claim.Predicate = "first", "x is 1.", "x < 2"

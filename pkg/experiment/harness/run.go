@@ -718,23 +718,19 @@ func trial(ctx context.Context, s experiment.Spec, env *experiment.Env, job Job)
 			rows, stack, err = nil, string(debug.Stack()), fmt.Errorf("panic: %v", p)
 		}
 	}()
-	rows, err = s.Trial(ctx, env, job.Cell, job.Seed)
-	switch {
+	switch rows, err = s.Run(ctx, env, job.Cell, job.Seed); {
 	case err != nil:
 		return nil, "", err
-	case rows == nil || rows.Len() == 0:
-		return nil, "", errors.New("the trial returned no rows")
-	}
-	if err := checkNames(rows, s.Columns); err != nil {
-		return nil, "", fmt.Errorf("what the trial returned: %w", err)
+	case rows.Len() == 0:
+		return nil, "", errors.New("the trial added no rows")
 	}
 	for _, name := range rows.IndexNames() {
 		for i, cell := range rows.Index(name) {
 			if !utf8.ValidString(cell) { // JSON would have another text in its place
-				return nil, "", fmt.Errorf("the trial returned row %d with the %s %q, which is no UTF-8", i, name, cell)
+				return nil, "", fmt.Errorf("the trial added row %d with the %s %q, which is no UTF-8", i, name, cell)
 			}
 			if strings.Contains(cell, "\r\n") { // CSV would have another text in its place
-				return nil, "", fmt.Errorf("the trial returned row %d with the %s %q, which has a carriage return before a newline", i, name, cell)
+				return nil, "", fmt.Errorf("the trial added row %d with the %s %q, which has a carriage return before a newline", i, name, cell)
 			}
 		}
 	}

@@ -21,7 +21,6 @@ import (
 	"metriclab/internal/cpushare"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -193,15 +192,14 @@ func TestRunFailures(t *testing.T) {
 	})
 	noRows := toySpec(nil)
 	noRows.ID, noRows.Cells = "toy/norows", func(experiment.Scale) []experiment.Cell { return []experiment.Cell{{Name: "x"}} }
-	noRows.Trial = func(context.Context, *experiment.Env, experiment.Cell, random.Seed) (*table.Table, error) {
-		return noRows.Columns.Table(), nil
+	noRows.Trial = func(ctx context.Context, run *experiment.Run) error {
+		return nil
 	}
 	columns := noRows
 	columns.ID = "toy/columns"
-	columns.Trial = func(context.Context, *experiment.Env, experiment.Cell, random.Seed) (*table.Table, error) {
-		t := table.New([]string{"point"}, []string{"x"})
-		t.Add(nil, nil)
-		return t, nil
+	columns.Trial = func(ctx context.Context, run *experiment.Run) error {
+		run.Rows.Add(nil, table.Values{"z": 1})
+		return nil
 	}
 	p := toyPaper(s, noRows, columns)
 	cfg := toyConfig(dir, experiment.Smoke, p)
@@ -229,7 +227,7 @@ func TestRunFailures(t *testing.T) {
 	if s := byExperiment["toy/norows"]; !strings.Contains(s, "no rows") {
 		t.Errorf("toy/norows: %s", s)
 	}
-	if s := byExperiment["toy/columns"]; !strings.Contains(s, "columns are point,x, want point,x,y,odd") {
+	if s := byExperiment["toy/columns"]; !strings.Contains(s, `no value column "z"`) {
 		t.Errorf("toy/columns: %s", s)
 	}
 	o := res.Outcomes[0]

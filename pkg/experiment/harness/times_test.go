@@ -16,7 +16,6 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -26,11 +25,11 @@ func timedSpec() experiment.Spec {
 	s := toySpec(nil)
 	s.Timing = true
 	trial := s.Trial
-	s.Trial = func(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
+	s.Trial = func(ctx context.Context, run *experiment.Run) error {
 		for range 2 {
-			env.Lap("twice")()
+			run.Lap("twice")()
 		}
-		return trial(ctx, env, cell, seed)
+		return trial(ctx, run)
 	}
 	s.Views = []experiment.View{{Name: "text", Title: "The times", DrawTimed: func(t, times *table.Table) (plots.Drawing, error) {
 		text := &plots.TextTable{Head: []string{"sums"}}

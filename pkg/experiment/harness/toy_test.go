@@ -14,7 +14,6 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -49,20 +48,19 @@ func toySpec(hook func(ctx context.Context, cell string, trial int) error) exper
 		Columns: experiment.Columns{
 			experiment.Text("point", "name of the point"), experiment.Number("x", "m", "where it is"), experiment.Number("y", "", "the line with noise"), experiment.Number("odd", "", "what no number is"),
 		},
-		Trial: func(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-			defer env.Lap("whole")()
+		Trial: func(ctx context.Context, run *experiment.Run) error {
+			defer run.Lap("whole")()
 			if hook != nil {
-				if err := hook(ctx, cell.Name, seed.Trial); err != nil {
-					return nil, err
+				if err := hook(ctx, run.Cell.Name, run.Seed.Trial); err != nil {
+					return err
 				}
 			}
-			rng := seed.Stream("noise " + cell.Name)
-			t := table.New([]string{"point"}, []string{"x", "y", "odd"})
+			rng := run.Seed.Stream("noise " + run.Cell.Name)
 			odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1)}
 			for i := range 3 {
-				t.Add(table.Key{"point": fmt.Sprintf("%q, %d", "p", i)}, table.Values{"x": float64(i), "y": 1 + rng.Float64(), "odd": odd[i]})
+				run.Rows.Add(table.Key{"point": fmt.Sprintf("%q, %d", "p", i)}, table.Values{"x": float64(i), "y": 1 + rng.Float64(), "odd": odd[i]})
 			}
-			return t, nil
+			return nil
 		},
 		Views: []experiment.View{
 			{Name: "text", Title: "The lines in numbers", Draw: func(t *table.Table) (plots.Drawing, error) {

@@ -161,45 +161,45 @@ var activeColumns = append(experiment.Columns{
 	experiment.Text("per object", "number of answers per object so far"),
 }, errorColumns("test")...)
 
-func activeTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	return askedBy(ctx, cell.Settings.(activeSettings), activeLearners, seed)
+func activeTrial(ctx context.Context, run *experiment.Run) error {
+	return askedBy(ctx, run, activeLearners)
 }
 
 // askedBy has each learner ask by each rule, about the same points.
-func askedBy(ctx context.Context, s activeSettings, learners []string, seed random.Seed) (*table.Table, error) {
+func askedBy(ctx context.Context, run *experiment.Run, learners []string) error {
+	s, seed := run.Cell.Settings.(activeSettings), run.Seed
 	all, err := synthetic.GaussianComparisons(seed.Stream("points"), s.Objects, s.Dim)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	held, err := s.holdOut(all, seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := activeColumns.Table()
 	for _, method := range learners {
 		for _, rule := range activeRules {
 			person, err := triplets.NewPointRespondent(seed.PCG("answers"), all.Points(), s.Flipped)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			qs, err := newQuestions(s, rule, held, seed)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			learner, err := newAsker(s, method, seed)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if err := ask(ctx, qs, person, learner, s.At, func(per int, k mat.Symmetric) {
 				v := table.Values{}
 				errorsOf(k, held).put(v, "test")
-				rows.Add(table.Key{"method": method, "rule": rule, "per object": strconv.Itoa(per)}, v)
+				run.Rows.Add(table.Key{"method": method, "rule": rule, "per object": strconv.Itoa(per)}, v)
 			}); err != nil {
-				return nil, fmt.Errorf("%s, %s: %w", method, rule, err)
+				return fmt.Errorf("%s, %s: %w", method, rule, err)
 			}
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // holdOut draws a share of all comparisons, which test and are never asked for.

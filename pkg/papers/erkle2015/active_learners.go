@@ -7,7 +7,6 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -21,9 +20,9 @@ var ActiveLearners = experiment.Spec{
 	Cells:   func(scale experiment.Scale) []experiment.Cell { return activeCells(scale, otherSets) },
 	Trials:  experiment.Trials(7),
 	Columns: activeColumns,
-	Trial: func(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-		seed.Experiment = activeID // the points, first questions and test comparisons of Active
-		return askedBy(ctx, cell.Settings.(activeSettings), otherLearners, seed)
+	Trial: func(ctx context.Context, run *experiment.Run) error {
+		run.Seed.Experiment = activeID // the points, first questions and test comparisons of Active
+		return askedBy(ctx, run, otherLearners)
 	},
 	Views: []experiment.View{
 		{Name: "active-learners", Title: "Error against the number of answers: STE-ERKLE and GNMDS", Draw: drawActiveLearners},

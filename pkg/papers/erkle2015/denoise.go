@@ -13,7 +13,6 @@ import (
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -94,15 +93,15 @@ var denoiseColumns = slices.Concat(experiment.Columns{
 	experiment.Number("flipped", "", "training triplets with a flipped answer"),
 })
 
-func denoiseTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	settings := cell.Settings.(denoiseSettings)
-	clean, err := splitOf(env, settings.splitSettings, seed)
+func denoiseTrial(ctx context.Context, run *experiment.Run) error {
+	settings := run.Cell.Settings.(denoiseSettings)
+	clean, err := splitOf(run.Env, settings.splitSettings, run.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	noisy := clean
-	noisy.train = flipped(seed.Stream("flipped training answers"), clean.train, settings.Flipped)
-	noisy.validation = flipped(seed.Stream("flipped validation answers"), clean.validation, settings.Flipped)
+	noisy.train = flipped(run.Seed.Stream("flipped training answers"), clean.train, settings.Flipped)
+	noisy.validation = flipped(run.Seed.Stream("flipped validation answers"), clean.validation, settings.Flipped)
 	right := make(map[metric.Triplet]struct{}, len(clean.train))
 	for _, t := range clean.train {
 		right[t] = struct{}{}
@@ -117,32 +116,31 @@ func denoiseTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell
 	}
 	denoised := noisy
 	if denoised.train, _, err = triplets.Denoise(noisy.objects, noisy.train); err != nil {
-		return nil, err
+		return err
 	}
 	all := wrong(noisy.train)
-	rows := denoiseColumns.Table()
-	run := func(name string, s split, p triplets.ERKLEParams) error {
-		return runERKLE(ctx, s, p, seed, []int{len(s.train)}, func(_ int, l *triplets.ERKLE) {
+	learn := func(name string, s split, p triplets.ERKLEParams) error {
+		return runERKLE(ctx, s, p, run.Seed, []int{len(s.train)}, func(_ int, l *triplets.ERKLE) {
 			v := table.Values{"learned": float64(len(s.train)), "flipped": float64(all), "flipped left out": float64(all - wrong(s.train))}
 			errorsOf(l.Kernel(), s.validation).put(v, "validation")
 			clean.testErrors(l.Kernel()).put(v, "test")
-			rows.Add(table.Key{"handling": name, "passes": table.Format(float64(p.Beta)), "share": table.Format(settings.Flipped)}, v)
+			run.Rows.Add(table.Key{"handling": name, "passes": table.Format(float64(p.Beta)), "share": table.Format(settings.Flipped)}, v)
 		})
 	}
 	for _, passes := range denoisePasses {
-		if err := run(handleNone, noisy, triplets.ERKLEParams{Beta: passes}); err != nil {
-			return nil, err
+		if err := learn(handleNone, noisy, triplets.ERKLEParams{Beta: passes}); err != nil {
+			return err
 		}
-		if err := run(handleDenoise, denoised, triplets.ERKLEParams{Beta: passes}); err != nil {
-			return nil, err
+		if err := learn(handleDenoise, denoised, triplets.ERKLEParams{Beta: passes}); err != nil {
+			return err
 		}
 		for _, threshold := range settings.Thresholds {
-			if err := run(handleReject(threshold), noisy, triplets.ERKLEParams{Beta: passes, Reject: threshold}); err != nil {
-				return nil, err
+			if err := learn(handleReject(threshold), noisy, triplets.ERKLEParams{Beta: passes, Reject: threshold}); err != nil {
+				return err
 			}
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 const denoiseAbout = "PA-ERKLE learns from 10,000 comparisons of 100 points from N(0, I) in R⁵⁰ (300 of 20 points in R⁵ at smoke scale), each answer flipped with the probability on the axis (ours). Denoised: a triplet that closes a cycle with those kept before it is left out before learning, so that a kernel satisfies all others (a maximal acyclic subgraph in the order of arrival, after McFee and Lanckriet 2011). " +

@@ -175,14 +175,14 @@ var fig1Columns = slices.Concat(experiment.Columns{
 	experiment.Number("step", "", "size δ of the plain gradient steps, chosen by the reading"),
 })
 
-func fig1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	part := cell.Settings.(fig1Part)
-	s, err := splitOf(env, part.draws(), seed)
+func fig1Trial(ctx context.Context, run *experiment.Run) error {
+	part := run.Cell.Settings.(fig1Part)
+	s, err := splitOf(run.Env, part.draws(), run.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := fig1Run{split: s, seed: seed, rows: fig1Columns.Table()}
-	return r.rows, part.measure(ctx, r)
+	r := fig1Run{split: s, seed: run.Seed, rows: run.Rows}
+	return part.measure(ctx, r)
 }
 
 // fig1Run is a trial that fills its table.

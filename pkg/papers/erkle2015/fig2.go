@@ -113,25 +113,25 @@ func fitPhase(n int) string      { return fmt.Sprintf("step of FitBatch n=%d", n
 func ownPhase(n int) string      { return fmt.Sprintf("step by our eigendecomposition n=%d", n) }
 func namedPhase(n int) string    { return fmt.Sprintf("step of the named program n=%d", n) }
 
-func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	x := cell.Settings.(fig2Settings)
-	t := &fig2Run{fig2Settings: x, env: env, seed: seed, rows: fig2Columns.Table()}
+func fig2Trial(ctx context.Context, run *experiment.Run) error {
+	x := run.Cell.Settings.(fig2Settings)
+	t := &fig2Run{fig2Settings: x, env: run.Env, seed: run.Seed, rows: run.Rows}
 	if err := t.pass(ctx, x.Objects, x.Test); err != nil {
-		return nil, err
+		return err
 	}
 	for _, n := range append(slices.Clone(x.Steps), x.Objects) {
 		small := n != x.Objects
 		if small {
 			if err := t.pass(ctx, n, 0); err != nil {
-				return nil, err
+				return err
 			}
 		}
-		first := seed.Trial == 0 && !small
+		first := run.Seed.Trial == 0 && !small
 		if err := t.steps(ctx, n, small || first, slices.Contains(x.Named, n) || first); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return t.rows, nil
+	return nil
 }
 
 // fig2Run is a trial that fills its table.

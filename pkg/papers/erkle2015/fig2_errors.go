@@ -129,14 +129,14 @@ const (
 	chosenTest  = "settings best on test"
 )
 
-func fig2ErrorsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	part := cell.Settings.(errorsPart)
-	s, err := splitOf(env, part.draws(), seed)
+func fig2ErrorsTrial(ctx context.Context, run *experiment.Run) error {
+	part := run.Cell.Settings.(errorsPart)
+	s, err := splitOf(run.Env, part.draws(), run.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &errorsRun{s: s, seed: seed, rows: fig2ErrorsColumns.Table()}
-	return r.rows, part.measure(ctx, r)
+	r := &errorsRun{s: s, seed: run.Seed, rows: run.Rows}
+	return part.measure(ctx, r)
 }
 
 func (p errorsOnline) measure(ctx context.Context, r *errorsRun) error {

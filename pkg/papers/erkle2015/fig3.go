@@ -9,7 +9,6 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/triplets"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -63,29 +62,29 @@ const (
 	readingsPart = "ERKLE, other settings"
 )
 
-func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(fig3Settings)
-	j, err := newJudged(env, s.judgedSettings, seed)
+func fig3Trial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(fig3Settings)
+	j, err := newJudged(run, s.judgedSettings)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	switch s.Part {
 	case onlinePart:
-		if err := j.count(env); err != nil {
-			return nil, err
+		if err := j.count(run.Env); err != nil {
+			return err
 		}
 		if err := j.steps(ctx); err != nil {
-			return nil, err
+			return err
 		}
-		return j.rows, j.online(ctx, s.Every)
+		return j.online(ctx, s.Every)
 	case readingsPart:
-		return j.rows, j.readings(ctx)
+		return j.readings(ctx)
 	default:
 		b, err := batchOf(s.Part)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return j.rows, j.batch(ctx, b, s.batchSettings)
+		return j.batch(ctx, b, s.batchSettings)
 	}
 }
 

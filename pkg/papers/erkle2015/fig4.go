@@ -6,8 +6,6 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/triplets"
-	"metriclab/pkg/random"
-	"metriclab/pkg/table"
 )
 
 // Fig4 compares the methods on few answers, of stand-ins for those about outdoor scenes.
@@ -54,42 +52,42 @@ const (
 	paFeaturesTen = "PA-ERKLE from features, 10 passes"
 )
 
-func fig4Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(fig4Settings)
-	j, err := newJudged(env, s.judgedSettings, seed)
+func fig4Trial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(fig4Settings)
+	j, err := newJudged(run, s.judgedSettings)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	every := s.Every
 	if s.Data == materialOwn {
 		every = 0
 	}
 	if err := j.online(ctx, every); err != nil {
-		return nil, err
+		return err
 	}
 	for _, b := range batches {
 		if err := j.batch(ctx, b, batchSettings{s.Tau[b.name], s.Iterations[b.name], s.Tolerance[b.name]}); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if s.Data == materialOwn {
-		return j.rows, nil
+		return nil
 	}
 	if _, err := j.choose(ctx, traceFamily); err != nil {
-		return nil, err
+		return err
 	}
 	if s.Data != zappos {
-		return j.rows, nil
+		return nil
 	}
-	k, err := featureKernel(env, seed, s.counts)
+	k, err := featureKernel(run.Env, run.Seed, s.counts)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, size := range j.Sizes {
 		j.judge(featuresAlone, "", "", size, k, nil)
 	}
 	if err := j.learn(ctx, paFeatures, "", triplets.ERKLEParams{Initial: k, Beta: 1}); err != nil {
-		return nil, err
+		return err
 	}
-	return j.rows, j.learn(ctx, paFeaturesTen, "", triplets.ERKLEParams{Initial: k, Beta: tenPasses})
+	return j.learn(ctx, paFeaturesTen, "", triplets.ERKLEParams{Initial: k, Beta: tenPasses})
 }

@@ -14,7 +14,6 @@ import (
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -103,31 +102,30 @@ func flipped(rng *rand.Rand, ts []metric.Triplet, share float64) []metric.Triple
 	return out
 }
 
-func flipsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	settings := cell.Settings.(flipsSettings)
-	clean, err := splitOf(env, settings.splitSettings, seed)
+func flipsTrial(ctx context.Context, run *experiment.Run) error {
+	settings := run.Cell.Settings.(flipsSettings)
+	clean, err := splitOf(run.Env, settings.splitSettings, run.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s := clean
-	s.train = flipped(seed.Stream("flipped training answers"), clean.train, settings.Flipped)
-	s.validation = flipped(seed.Stream("flipped validation answers"), clean.validation, settings.Flipped)
-	rows := flipsColumns.Table()
+	s.train = flipped(run.Seed.Stream("flipped training answers"), clean.train, settings.Flipped)
+	s.validation = flipped(run.Seed.Stream("flipped validation answers"), clean.validation, settings.Flipped)
 	add := func(method string, validation, test errorCount, v table.Values) {
 		validation.put(v, "validation")
 		test.put(v, "test")
-		rows.Add(table.Key{"method": method, "share": table.Format(settings.Flipped)}, v)
+		run.Rows.Add(table.Key{"method": method, "share": table.Format(settings.Flipped)}, v)
 	}
 	for _, method := range flipOnline {
 		p, err := erkleParams(method)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if err := runERKLE(ctx, s, p, seed, []int{len(s.train)}, func(_ int, l *triplets.ERKLE) {
+		if err := runERKLE(ctx, s, p, run.Seed, []int{len(s.train)}, func(_ int, l *triplets.ERKLE) {
 			// Which comparisons test is told by their objects, not by the answers.
 			add(method, errorsOf(l.Kernel(), s.validation), clean.testErrors(l.Kernel()), table.Values{"active": float64(l.Stats().Active), "rejected": float64(l.Stats().Rejected)})
 		}); err != nil {
-			return nil, fmt.Errorf("%s: %w", method, err)
+			return fmt.Errorf("%s: %w", method, err)
 		}
 	}
 	for _, b := range flipBatches {
@@ -137,7 +135,7 @@ func flipsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 		for _, tau := range settings.Taus {
 			f, err := triplets.FitBatch(ctx, s.objects, s.train, triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.loss, Tau: tau, Iterations: settings.Iterations, Tol: batchTol})
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", b.name, err)
+				return fmt.Errorf("%s: %w", b.name, err)
 			}
 			if c := errorsOf(f.Kernel, s.validation); best.Kernel == nil || c.wrong < least.wrong {
 				best, least, chosen = f, c, tau
@@ -145,7 +143,7 @@ func flipsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 		}
 		add(b.name, least, clean.testErrors(best.Kernel), table.Values{"tau": chosen, "iterations": float64(best.Iterations)})
 	}
-	return rows, nil
+	return nil
 }
 
 // flipStyles are the lines of methods of this figure alone.

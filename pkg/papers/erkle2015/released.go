@@ -149,7 +149,7 @@ var ReleasedAnswers = experiment.Spec{
 	},
 	Trials:  experiment.Trials(judge.MinTrials),
 	Columns: releasedAnswersColumns,
-	Trial:   releasedAnswersTrial,
+	Trial:   releasedTrial,
 	Views:   releasedAnswersViews,
 	Claims:  releasedAnswersClaims,
 	Cost:    5 * time.Minute,
@@ -187,21 +187,13 @@ var releasedAnswersColumns = slices.DeleteFunc(slices.Clone(releasedColumns), fu
 	return slices.Contains([]string{"passes", "first step", "residual", "excess"}, c.Name)
 })
 
-func releasedTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	return releasedRows(ctx, env, cell, seed, releasedColumns)
-}
-
-func releasedAnswersTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	return releasedRows(ctx, env, cell, seed, releasedAnswersColumns)
-}
-
-func releasedRows(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed, columns experiment.Columns) (*table.Table, error) {
-	s := cell.Settings.(releasedSettings)
-	drawn, err := splitOf(env, s.splitSettings, seed)
+func releasedTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(releasedSettings)
+	drawn, err := splitOf(run.Env, s.splitSettings, run.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := releasedRun{drawn, s, seed, columns.Table()}
+	r := releasedRun{drawn, s, run.Seed, run.Rows}
 	switch s.Part {
 	case singlePart:
 		err = r.single(ctx)
@@ -212,7 +204,7 @@ func releasedRows(ctx context.Context, env *experiment.Env, cell experiment.Cell
 	default:
 		err = r.chainedPasses(ctx)
 	}
-	return r.rows, err
+	return err
 }
 
 // releasedRun is a trial that fills its table.

@@ -10,7 +10,6 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -53,29 +52,28 @@ var repeatsColumns = slices.Concat(experiment.Columns{
 	experiment.Text("triplets", "training triplets seen"),
 }, errorColumns("train"), errorColumns("test"))
 
-func repeatsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s, err := splitOf(env, cell.Settings.(repeatsSettings).splitSettings, seed)
+func repeatsTrial(ctx context.Context, run *experiment.Run) error {
+	s, err := splitOf(run.Env, run.Cell.Settings.(repeatsSettings).splitSettings, run.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := repeatsColumns.Table()
 	for _, method := range drawMethods {
 		p, err := erkleParams(method)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, p.Draws = range drawKinds {
-			if err := runERKLE(ctx, s, p, seed, []int{len(s.train) / 4, len(s.train)}, func(seen int, l *triplets.ERKLE) {
+			if err := runERKLE(ctx, s, p, run.Seed, []int{len(s.train) / 4, len(s.train)}, func(seen int, l *triplets.ERKLE) {
 				v, k := table.Values{}, l.Kernel()
 				errorsOf(k, s.train[:seen]).put(v, "train")
 				s.testErrors(k).put(v, "test")
-				rows.Add(table.Key{"method": method, "draws": p.Draws.String(), "triplets": fmt.Sprint(seen)}, v)
+				run.Rows.Add(table.Key{"method": method, "draws": p.Draws.String(), "triplets": fmt.Sprint(seen)}, v)
 			}); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 func drawRepeats(t *table.Table) (plots.Drawing, error) {

@@ -104,37 +104,37 @@ var restartColumns = slices.Concat(experiment.Columns{
 	experiment.Number("iterations", "", "mean number of iterations"),
 })
 
-func restartTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	x := cell.Settings.(restartSettings)
-	s, err := splitOf(env, x.splitSettings, seed)
+func restartTrial(ctx context.Context, run *experiment.Run) error {
+	x := run.Cell.Settings.(restartSettings)
+	s, err := splitOf(run.Env, x.splitSettings, run.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &restartRun{x, s, seed, restartColumns.Table()}
+	r := &restartRun{x, s, run.Seed, run.Rows}
 	for _, method := range erkles {
 		p, err := erkleParams(method)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if err := runERKLE(ctx, s, p, seed, x.Sizes, func(seen int, l *triplets.ERKLE) {
+		if err := runERKLE(ctx, s, p, run.Seed, x.Sizes, func(seen int, l *triplets.ERKLE) {
 			v := table.Values{}
 			s.testErrors(l.Kernel()).put(v, "test")
 			r.add(method, "", fromOnline, seen, v)
 		}); err != nil {
-			return nil, fmt.Errorf("%s: %w", method, err)
+			return fmt.Errorf("%s: %w", method, err)
 		}
 	}
 	for _, b := range batches {
 		if err := r.kernel(ctx, b); err != nil {
-			return nil, fmt.Errorf("%s: %w", b.name, err)
+			return fmt.Errorf("%s: %w", b.name, err)
 		}
 		for _, d := range x.Dims {
 			if err := r.embed(ctx, b, d); err != nil {
-				return nil, fmt.Errorf("%s, %d coordinates: %w", b.name, d, err)
+				return fmt.Errorf("%s, %d coordinates: %w", b.name, d, err)
 			}
 		}
 	}
-	return r.rows, nil
+	return nil
 }
 
 // restartRun is a trial that fills its table.

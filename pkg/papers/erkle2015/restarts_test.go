@@ -77,7 +77,7 @@ func TestRestartClaimsPointTheRightWay(t *testing.T) {
 // No start is below the minimum over kernels, and a row about starts holds what its columns say.
 func TestRestartRows(t *testing.T) {
 	for _, cell := range Restarts.Cells(experiment.Smoke) {
-		rows, err := restartTrial(t.Context(), &experiment.Env{Scale: experiment.Smoke}, cell, random.Seed{Base: 3, Experiment: Restarts.ID, Dataset: cell.Dataset})
+		rows, err := Restarts.Run(t.Context(), &experiment.Env{Scale: experiment.Smoke}, cell, random.Seed{Base: 3, Experiment: Restarts.ID, Dataset: cell.Dataset})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -105,37 +105,36 @@ const (
 	heldCount = "random triplets"
 )
 
-func scenesTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(scenesSettings)
-	pool, held, err := s.pool(env, seed)
+func scenesTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(scenesSettings)
+	pool, held, err := s.pool(run.Env, run.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := scenesColumns.Table()
 	for _, how := range []string{askedAdaptive, askedRandom} {
 		totals := s.Totals
 		if how == askedRandom {
 			totals = totals[:1]
 		}
-		asked, err := s.collect(ctx, how, pool, slices.Max(totals), seed)
+		asked, err := s.collect(ctx, how, pool, slices.Max(totals), run.Seed)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", how, err)
+			return fmt.Errorf("%s: %w", how, err)
 		}
 		for _, total := range totals {
 			name := collectionName(how, total)
-			parts, err := sample.SplitTriplets(seed.Stream("split of "+name), asked[:total], s.Train, s.Validation, int(s.Test))
+			parts, err := sample.SplitTriplets(run.Seed.Stream("split of "+name), asked[:total], s.Train, s.Validation, int(s.Test))
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
+				return fmt.Errorf("%s: %w", name, err)
 			}
 			drawn := split{objects: s.Objects, train: parts[0], validation: parts[1], test: parts[2]}
-			if err := s.learn(ctx, drawn, held, seed, func(method, tau string, seen int, v table.Values) {
-				rows.Add(table.Key{"answers": name, "method": method, "tau": tau, "triplets": strconv.Itoa(seen)}, v)
+			if err := s.learn(ctx, drawn, held, run.Seed, func(method, tau string, seen int, v table.Values) {
+				run.Rows.Add(table.Key{"answers": name, "method": method, "tau": tau, "triplets": strconv.Itoa(seen)}, v)
 			}); err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
+				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // pool returns the answers of a data set that can be asked for, by head, and those that are held out. Of several answers to a

@@ -11,7 +11,6 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
-	"metriclab/pkg/random"
 	"metriclab/pkg/spectral"
 	"metriclab/pkg/table"
 )
@@ -112,32 +111,31 @@ func skipCounts(s triplets.ERKLEStats, rule *printedRule) table.Values {
 	}
 }
 
-func skipsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	c := cell.Settings.(skipsCell)
-	s, err := drawSynthetic(env, sharedSeed(seed), counts{Objects: c.Objects, Train: c.Train})
+func skipsTrial(ctx context.Context, run *experiment.Run) error {
+	c := run.Cell.Settings.(skipsCell)
+	s, err := drawSynthetic(run.Env, sharedSeed(run.Seed), counts{Objects: c.Objects, Train: c.Train})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p, err := erkleParams(skipsMethods[c.Step])
 	if err != nil {
-		return nil, err
+		return err
 	}
 	l, err := triplets.NewERKLE(c.Objects, p)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := skipsColumns.Table()
 	rule := newPrintedRule(c.Objects)
 	checkpoints := skipsCheckpoints(c.Train)
 	moved := 0.0
 	for i, t := range s.train {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		before := l.Stats()
 		out, err := l.Step(t)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		stats := l.Stats()
 		if stats.Active > before.Active {
@@ -150,10 +148,10 @@ func skipsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 		if slices.Contains(checkpoints, i+1) {
 			v := skipCounts(stats, rule)
 			v["moved"] = moved
-			rows.Add(table.Key{"triplets": strconv.Itoa(i + 1)}, v)
+			run.Rows.Add(table.Key{"triplets": strconv.Itoa(i + 1)}, v)
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // printedRule follows the rule of Section 4.2 beside a learner from K = I whose updates are the same. It keeps λ̂ ← λ̂ − 3γ, and where

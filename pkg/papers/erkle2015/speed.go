@@ -11,7 +11,6 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/triplets"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -94,21 +93,20 @@ var speedColumns = experiment.Columns{
 
 func speedPhase(kind string, to int) string { return fmt.Sprintf("%s to %d", kind, to) }
 
-func speedTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	c := cell.Settings.(speedCell)
-	s, err := drawSynthetic(env, sharedSeed(seed), counts{Objects: c.Objects, Train: c.Train})
+func speedTrial(ctx context.Context, run *experiment.Run) error {
+	c := run.Cell.Settings.(speedCell)
+	s, err := drawSynthetic(run.Env, sharedSeed(run.Seed), counts{Objects: c.Objects, Train: c.Train})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := speedColumns.Table()
-	run := func(kind string, p triplets.Projection, checkpoints []int) error {
+	measure := func(kind string, p triplets.Projection, checkpoints []int) error {
 		l, err := triplets.NewERKLE(c.Objects, triplets.ERKLEParams{Projection: p})
 		if err != nil {
 			return err
 		}
 		from := 0
 		for _, to := range checkpoints {
-			end := env.Lap(speedPhase(kind, to))
+			end := run.Lap(speedPhase(kind, to))
 			for _, t := range s.train[from:to] {
 				if err := ctx.Err(); err != nil {
 					return err
@@ -124,18 +122,18 @@ func speedTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 				return err
 			}
 			stats := l.Stats()
-			rows.Add(table.Key{"kind": kind, "objects": strconv.Itoa(c.Objects), "triplets": strconv.Itoa(to)}, table.Values{
+			run.Rows.Add(table.Key{"kind": kind, "objects": strconv.Itoa(c.Objects), "triplets": strconv.Itoa(to)}, table.Values{
 				"active": float64(stats.Active), "projected": float64(stats.Projected), "bytes": saved,
 			})
 		}
 		return nil
 	}
-	if err := run(speedStructured, triplets.ProjectStructured, c.checkpoints()); err != nil {
-		return nil, err
+	if err := measure(speedStructured, triplets.ProjectStructured, c.checkpoints()); err != nil {
+		return err
 	}
 	if c.Dense > 0 {
-		if err := run(speedDense, triplets.ProjectDense, []int{c.Dense}); err != nil {
-			return nil, err
+		if err := measure(speedDense, triplets.ProjectDense, []int{c.Dense}); err != nil {
+			return err
 		}
 	}
 	// What any method pays that touches the whole kernel at an update: reading it once.
@@ -144,20 +142,20 @@ func speedTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 		kernel[i] = float64(i % 7)
 	}
 	repeats := max(3, 100_000_000/len(kernel))
-	if env.Scale == experiment.Smoke {
+	if run.Scale == experiment.Smoke {
 		repeats = 3
 	}
 	read := 0.0
-	end := env.Lap(speedPhase(speedRead, 0))
+	end := run.Lap(speedPhase(speedRead, 0))
 	for range repeats {
 		read += floats.Sum(kernel)
 	}
 	end()
 	if read < 0 {
-		return nil, fmt.Errorf("erkle2015: a sum of positive numbers is %v", read)
+		return fmt.Errorf("erkle2015: a sum of positive numbers is %v", read)
 	}
-	rows.Add(table.Key{"kind": speedRead, "objects": strconv.Itoa(c.Objects), "triplets": "0"}, table.Values{"bytes": float64(8 * len(kernel)), "repeats": float64(repeats)})
-	return rows, ctx.Err()
+	run.Rows.Add(table.Key{"kind": speedRead, "objects": strconv.Itoa(c.Objects), "triplets": "0"}, table.Values{"bytes": float64(8 * len(kernel)), "repeats": float64(repeats)})
+	return ctx.Err()
 }
 
 // counter counts the bytes that are written to it.

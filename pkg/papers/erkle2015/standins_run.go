@@ -105,9 +105,9 @@ type judged struct {
 	rows *table.Table
 }
 
-func newJudged(env *experiment.Env, s judgedSettings, seed random.Seed) (*judged, error) {
-	drawn, err := splitOf(env, s.splitSettings, seed)
-	return &judged{drawn, s, seed, fig3Columns.Table()}, err
+func newJudged(run *experiment.Run, s judgedSettings) (*judged, error) {
+	drawn, err := splitOf(run.Env, s.splitSettings, run.Seed)
+	return &judged{drawn, s, run.Seed, run.Rows}, err
 }
 
 // ranks returns the ranks of a kernel.

@@ -13,7 +13,6 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -86,29 +85,28 @@ var tauColumns = slices.Concat(experiment.Columns{
 	experiment.Number("rank", "", "rank of the kernel"),
 })
 
-func tauTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	x := cell.Settings.(tauSettings)
+func tauTrial(ctx context.Context, run *experiment.Run) error {
+	x := run.Cell.Settings.(tauSettings)
 	b, err := batchOf(x.Method)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s, err := splitOf(env, x.splitSettings, seed)
+	s, err := splitOf(run.Env, x.splitSettings, run.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := tauColumns.Table()
 	for _, tau := range x.Grid {
 		p := triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.loss, Tau: tau, Iterations: x.Iterations, Tol: x.Tol}
 		if err := fitPath(ctx, s, x.Sizes, p, func(seen int, r triplets.BatchResult) {
 			v := table.Values{"iterations": float64(r.Iterations), "residual": r.Residual, "rank": float64(r.Rank)}
 			errorsOf(r.Kernel, s.validation).put(v, "validation")
 			s.testErrors(r.Kernel).put(v, "test")
-			rows.Add(table.Key{"data": x.Data, "method": b.name, "tau": table.Format(tau), "triplets": strconv.Itoa(seen), "stopped": r.Status.String()}, v)
+			run.Rows.Add(table.Key{"data": x.Data, "method": b.name, "tau": table.Format(tau), "triplets": strconv.Itoa(seen), "stopped": r.Status.String()}, v)
 		}); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // bestTau returns the weight with the least mean error on a part, over sizes and trials of the rows of one data set and method;

@@ -15,7 +15,6 @@ import (
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/spectral"
 	"metriclab/pkg/table"
 )
@@ -78,13 +77,12 @@ var toleranceColumns = append(experiment.Columns{
 	experiment.Number("least", "", "smallest eigenvalue of the kernel at the end"),
 }, errorColumns("test")...)
 
-func toleranceTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	x := cell.Settings.(toleranceSettings)
-	s, err := drawSynthetic(env, sharedSeed(seed), x.counts)
+func toleranceTrial(ctx context.Context, run *experiment.Run) error {
+	x := run.Cell.Settings.(toleranceSettings)
+	s, err := drawSynthetic(run.Env, sharedSeed(run.Seed), x.counts)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := toleranceColumns.Table()
 	for _, rule := range x.Rules {
 		for _, eps := range x.Tolerances {
 			pass := boundedPass
@@ -93,18 +91,18 @@ func toleranceTrial(ctx context.Context, env *experiment.Env, cell experiment.Ce
 			}
 			p, err := pass(ctx, s, eps)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			k, least, err := nearestPSD(p.kernel)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			v := table.Values{"triplets": float64(len(s.train)), "active": float64(p.active), "raised": float64(p.raised), "least": least}
 			errorsOf(k, s.test).put(v, "test")
-			rows.Add(table.Key{"rule": rule, "tolerance": table.Format(eps)}, v)
+			run.Rows.Add(table.Key{"rule": rule, "tolerance": table.Format(eps)}, v)
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // tolerantPass is a pass of PA-ERKLE with a tolerance: the kernel, whose smallest eigenvalue is at least −ε, and counts of

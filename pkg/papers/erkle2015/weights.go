@@ -10,7 +10,6 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -89,16 +88,15 @@ var weightsColumns = slices.Concat(experiment.Columns{
 	experiment.Number("trace", "", "trace of the kernel; that of the first one is the number of objects"),
 })
 
-func weightsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	settings := cell.Settings.(weightsSettings)
-	s, err := splitOf(env, settings.splitSettings, seed)
+func weightsTrial(ctx context.Context, run *experiment.Run) error {
+	settings := run.Cell.Settings.(weightsSettings)
+	s, err := splitOf(run.Env, settings.splitSettings, run.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := weightsColumns.Table()
 	names, params := settings.params()
 	for _, name := range names {
-		if err := runERKLE(ctx, s, params[name], seed, []int{len(s.train)}, func(_ int, l *triplets.ERKLE) {
+		if err := runERKLE(ctx, s, params[name], run.Seed, []int{len(s.train)}, func(_ int, l *triplets.ERKLE) {
 			k := l.Kernel()
 			v := table.Values{"rank": float64(triplets.Rank(k, triplets.RankTolerance))}
 			for i := range s.objects {
@@ -106,12 +104,12 @@ func weightsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell
 			}
 			errorsOf(k, s.validation).put(v, "validation")
 			s.testErrors(k).put(v, "test")
-			rows.Add(table.Key{"weight": name}, v)
+			run.Rows.Add(table.Key{"weight": name}, v)
 		}); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 func drawWeights(t *table.Table) (plots.Drawing, error) {

@@ -13,7 +13,6 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
-	"metriclab/pkg/random"
 
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/itml"
@@ -241,32 +240,32 @@ var (
 func choicePhase(name string) string       { return name + ", choice" }
 func fitPhase(name, setting string) string { return name + ", fit, " + setting }
 
-func divergencesTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(divergenceSettings)
-	set, err := load(env, seed, cell.Dataset)
+func divergencesTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(divergenceSettings)
+	set, err := load(run.Env, run.Seed, run.Cell.Dataset)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	problems, err := newProblems(set, settings{Scaling: s.Scaling, K: s.K, Links: s.Links}, seed)
+	problems, err := newProblems(set, settings{Scaling: s.Scaling, K: s.K, Links: s.Links}, run.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	phis, err := phisOf(s)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t := &divergenceTrial{divergenceSettings: s, env: env, rows: divergenceColumns.Table()}
+	t := &divergenceTrial{divergenceSettings: s, env: run.Env, rows: run.Rows}
 	for f, p := range problems {
 		t.fold = strconv.Itoa(f)
 		if err := t.judge(ctx, p, phis); err != nil {
-			return nil, fmt.Errorf("fold %d: %w", f, err)
+			return fmt.Errorf("fold %d: %w", f, err)
 		}
 	}
 	t.fold = ""
 	for i, c := range t.inner {
 		t.add("inner", c.method, settingChosen, c.at, float64(t.inner[i].wrong), float64(t.inner[i].of), nil)
 	}
-	return t.rows, nil
+	return nil
 }
 
 // divergenceTrial is a trial that fills its table.

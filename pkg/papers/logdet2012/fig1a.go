@@ -9,7 +9,6 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
-	"metriclab/pkg/random"
 
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/table"
@@ -116,22 +115,22 @@ const (
 func projectionCap(fits string) string { return "projections at most, " + fits }
 func iterationCap(fits string) string  { return "iterations at most, " + fits }
 
-func fig1aTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(fig1aSettings)
-	set, err := load(env, seed, cell.Dataset)
+func fig1aTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(fig1aSettings)
+	set, err := load(run.Env, run.Seed, run.Cell.Dataset)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	problems, err := newProblems(set, s.settings, seed)
+	problems, err := newProblems(set, s.settings, run.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t := &fig1a{set: s, rows: fig1aColumns.Table()}
+	t := &fig1a{set: s, rows: run.Rows}
 	for f, p := range problems {
 		t.fold = strconv.Itoa(f)
 		if s.Only == "" { // else another cell has them
 			if err := t.sizes(p); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		for _, m := range methodsNamed(s.settings, s.names()) {
@@ -139,11 +138,11 @@ func fig1aTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 				if i > 0 && !m.bounded {
 					break // it uses no rule
 				}
-				end := env.Lap(m.name)
+				end := run.Lap(m.name)
 				err := t.judge(ctx, p, m, rule)
 				end()
 				if err != nil {
-					return nil, fmt.Errorf("%s, fold %d: %w", m.name, f, err)
+					return fmt.Errorf("%s, fold %d: %w", m.name, f, err)
 				}
 			}
 		}
@@ -152,7 +151,7 @@ func fig1aTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 	for _, c := range t.inner {
 		t.add("inner", c.method, c.bounds, c.at, float64(c.wrong), float64(c.of))
 	}
-	return t.rows, nil
+	return nil
 }
 
 // fig1a is a trial that fills its table.

@@ -267,23 +267,22 @@ func countedProblems(c countedData, dims int, s wordSettings, seed random.Seed) 
 	return out, words, err
 }
 
-func fig1bcTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(wordSettings)
-	c, err := loadCounted(env, seed, cell.Dataset, s)
+func fig1bcTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(wordSettings)
+	c, err := loadCounted(run.Env, run.Seed, run.Cell.Dataset, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := fig1bcColumns.Table()
 	add := func(kind, method, dims, fold, at string, value, of int) {
-		rows.Add(table.Key{"features": s.Scaling.String(), "kind": kind, "method": method, "dims": dims, "fold": fold, "at": at}, table.Values{"value": float64(value), "of": float64(of)})
+		run.Rows.Add(table.Key{"features": s.Scaling.String(), "kind": kind, "method": method, "dims": dims, "fold": fold, "at": at}, table.Values{"value": float64(value), "of": float64(of)})
 	}
 	for _, k := range c.classes() {
 		add("class", "", "", "", k.name, k.drawn, k.of)
 	}
 	for _, dims := range s.Dims {
-		problems, words, err := countedProblems(c, dims, s, seed)
+		problems, words, err := countedProblems(c, dims, s, run.Seed)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for i, p := range problems {
 			d, f := strconv.Itoa(dims), strconv.Itoa(i)
@@ -293,14 +292,14 @@ func fig1bcTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 				add("word", "", d, f, w, place+1, dims)
 			}
 			for _, m := range methodsNamed(s.settings, clarifyMethods) {
-				end := env.Lap(m.name)
+				end := run.Lap(m.name)
 				err := p.judge(ctx, m, s.Rules[0], s.settings, func(kind, at string, value, of int) { add(kind, m.name, d, f, at, value, of) })
 				end()
 				if err != nil {
-					return nil, fmt.Errorf("%s, %s words, fold %s: %w", m.name, d, f, err)
+					return fmt.Errorf("%s, %s words, fold %s: %w", m.name, d, f, err)
 				}
 			}
 		}
 	}
-	return rows, nil
+	return nil
 }

@@ -267,7 +267,7 @@ func TestInvCovStartIsInvariant(t *testing.T) {
 // A trial has the errors of every method on every document for each number of words.
 func TestWordTrialIsComplete(t *testing.T) {
 	cell := Fig1bc.Cells(experiment.Smoke)[0]
-	tb, err := Fig1bc.Trial(t.Context(), testEnv(), cell, testSeed(cell.Dataset))
+	tb, err := Fig1bc.Run(t.Context(), testEnv(), cell, testSeed(cell.Dataset))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -253,23 +253,23 @@ func atMost(seed random.Seed, purpose string, rows []int, n int) []int {
 	return out
 }
 
-func fig2abTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(textSettings)
-	end := env.Lap("texts")
-	bags, y, err := loadTexts(env, seed, cell.Dataset, s)
+func fig2abTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(textSettings)
+	end := run.Lap("texts")
+	bags, y, err := loadTexts(run.Env, run.Seed, run.Cell.Dataset, s)
 	end()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t := &textTrial{settings: s, env: env, rows: fig2abColumns.Table()}
-	fold := sample.StratifiedFolds(seed.Stream("folds"), y, folds)
+	t := &textTrial{settings: s, env: run.Env, rows: run.Rows}
+	fold := sample.StratifiedFolds(run.Seed.Stream("folds"), y, folds)
 	for f := range folds {
 		t.fold = strconv.Itoa(f)
-		if err := t.run(ctx, bags, y, fold, f, seed); err != nil {
-			return nil, fmt.Errorf("fold %d: %w", f, err)
+		if err := t.run(ctx, bags, y, fold, f, run.Seed); err != nil {
+			return fmt.Errorf("fold %d: %w", f, err)
 		}
 	}
-	return t.rows, nil
+	return nil
 }
 
 // textTrial is a trial that fills its table.

@@ -252,16 +252,15 @@ func drawDigits(env *experiment.Env, seed random.Seed, dataset string, s planeSe
 	return out, nil
 }
 
-func fig2cdTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(planeSettings)
-	d, err := drawDigits(env, seed, cell.Dataset, s)
+func fig2cdTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(planeSettings)
+	d, err := drawDigits(run.Env, run.Seed, run.Cell.Dataset, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := fig2cdColumns.Table()
 	add := func(key table.Key, values table.Values) {
 		key["kernel"] = s.Kernel
-		rows.Add(key, values)
+		run.Rows.Add(key, values)
 	}
 	n := len(d.labelled.y)
 	for _, size := range []struct {
@@ -273,30 +272,30 @@ func fig2cdTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 
 	methods := planeMethodsOf(s)
 	candidates := s.kernels()
-	end := env.Lap("choose")
-	chosen, err := choosePlanes(ctx, d, s, seed, methods, candidates)
+	end := run.Lap("choose")
+	chosen, err := choosePlanes(ctx, d, s, run.Seed, methods, candidates)
 	end()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	problems := map[int]*planeProblem{} // by kernel
 	for m, method := range methods {
 		c := chosen[m]
 		p := problems[c.kernel]
 		if p == nil {
-			end := env.Lap("kernels")
-			p, err = newPlaneProblem(ctx, d.labelled, d.unlabelled, s, candidates[c.kernel], seed, "labelled digits")
+			end := run.Lap("kernels")
+			p, err = newPlaneProblem(ctx, d.labelled, d.unlabelled, s, candidates[c.kernel], run.Seed, "labelled digits")
 			end()
 			if err != nil {
-				return nil, err
+				return err
 			}
 			problems[c.kernel] = p
 		}
-		end := env.Lap("learn " + method.name)
-		fit, err := method.fit(ctx, p, c.candidate, seed.Own("starts", method.name), s.Starts[1])
+		end := run.Lap("learn " + method.name)
+		fit, err := method.fit(ctx, p, c.candidate, run.Seed.Own("starts", method.name), s.Starts[1])
 		end()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", method.name, err)
+			return fmt.Errorf("%s: %w", method.name, err)
 		}
 		add(table.Key{"kind": "inner", "method": method.name, "at": candidates[c.kernel].label + method.label(c.candidate)}, table.Values{"value": float64(c.wrong), "of": float64(n)})
 		if fit.rank > 0 {
@@ -305,7 +304,7 @@ func fig2cdTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 		if method.name == ssikdrTop {
 			path, err := p.path(ctx, c.candidate.c)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			for i, r := range path {
 				add(table.Key{"kind": "path", "method": method.name, "at": table.Format(s.Taus[i])}, table.Values{"value": float64(r.Rank), "of": float64(n)})
@@ -313,17 +312,17 @@ func fig2cdTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 		}
 		near, err := fit.place(p.near(method.known, d.labelled))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, part := range queryParts {
 			q := d.queries[part]
-			end := env.Lap("places of queries")
+			end := run.Lap("places of queries")
 			at, err := fit.place(p.near(method.known, q))
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", method.name, err)
+				return fmt.Errorf("%s: %w", method.name, err)
 			}
 			end()
-			end = env.Lap("judge")
+			end = run.Lap("judge")
 			key := func(kind, rule string) table.Key {
 				return table.Key{"kind": kind, "method": method.name, "queries": part, "rule": rule}
 			}
@@ -346,7 +345,7 @@ func fig2cdTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 			end()
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // Sizes of logdet2012/fig2cd.

@@ -183,32 +183,32 @@ const (
 	testImages       = "test images, most"
 )
 
-func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(imageSettings)
-	end := env.Lap("images")
-	data, err := loadImages(ctx, env, cell.Dataset, s, seed)
+func fig3Trial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(imageSettings)
+	end := run.Lap("images")
+	data, err := loadImages(ctx, run.Env, run.Cell.Dataset, s, run.Seed)
 	end()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t := &imageTrial{settings: s, env: env, rows: fig3Columns.Table()}
+	t := &imageTrial{settings: s, env: run.Env, rows: run.Rows}
 	if err := t.sizes(data); err != nil {
-		return nil, err
+		return err
 	}
 	for _, kernel := range imageKernels {
-		end := env.Lap("kernel " + kernel)
+		end := run.Lap("kernel " + kernel)
 		raw, err := data.similarities(ctx, kernel)
 		end()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", kernel, err)
+			return fmt.Errorf("%s: %w", kernel, err)
 		}
 		for _, per := range s.Train {
-			if err := t.run(ctx, data, raw, kernel, per, seed); err != nil {
-				return nil, fmt.Errorf("%s, %d training images per class: %w", kernel, per, err)
+			if err := t.run(ctx, data, raw, kernel, per, run.Seed); err != nil {
+				return fmt.Errorf("%s, %d training images per class: %w", kernel, per, err)
 			}
 		}
 	}
-	return t.rows, nil
+	return nil
 }
 
 // imageTrial is a trial that fills its table.

@@ -290,7 +290,7 @@ func TestSuppliedGrams(t *testing.T) {
 	g.Train, g.Gammas, g.Cs, g.Links, g.Final, g.Choice = s.Train, s.Gammas, s.Cs, s.Links, s.Final, s.Choice
 	env := testEnv()
 	env.Data = store
-	rows, err := fig3Trial(t.Context(), env, experiment.Cell{Name: caltechGrams, Dataset: "caltech-101-grams", Settings: g}, testSeed("images"))
+	rows, err := Fig3.Run(t.Context(), env, experiment.Cell{Name: caltechGrams, Dataset: "caltech-101-grams", Settings: g}, testSeed("images"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,14 +324,14 @@ func TestSuppliedGrams(t *testing.T) {
 	}
 	// A class with too few images is told before any fit.
 	g.Train = []int{4, 8}
-	if _, err := fig3Trial(t.Context(), env, experiment.Cell{Name: caltechGrams, Dataset: "caltech-101-grams", Settings: g}, testSeed("images")); err == nil || !strings.Contains(err.Error(), "a class has 8 images, want more than the 8 that train") {
+	if _, err := Fig3.Run(t.Context(), env, experiment.Cell{Name: caltechGrams, Dataset: "caltech-101-grams", Settings: g}, testSeed("images")); err == nil || !strings.Contains(err.Error(), "a class has 8 images, want more than the 8 that train") {
 		t.Errorf("too few images: %v", err)
 	}
 	env.Data = datasets.Open(t.TempDir())
-	if _, err := fig3Trial(t.Context(), env, experiment.Cell{Dataset: "caltech-101-grams", Settings: g}, testSeed("images")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Fig3.Run(t.Context(), env, experiment.Cell{Dataset: "caltech-101-grams", Settings: g}, testSeed("images")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("nothing supplied: %v", err)
 	}
-	if _, err := fig3Trial(t.Context(), env, experiment.Cell{Dataset: "caltech-101", Settings: g}, testSeed("images")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Fig3.Run(t.Context(), env, experiment.Cell{Dataset: "caltech-101", Settings: g}, testSeed("images")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no photographs: %v", err)
 	}
 }
@@ -375,7 +375,7 @@ func TestSuppliedPhotos(t *testing.T) {
 	s.Local.Side, s.Local.Points = 32, 20
 	env := testEnv()
 	env.Data = datasets.Open(dir)
-	rows, err := fig3Trial(t.Context(), env, experiment.Cell{Dataset: "caltech-101", Settings: s}, testSeed("photos"))
+	rows, err := Fig3.Run(t.Context(), env, experiment.Cell{Dataset: "caltech-101", Settings: s}, testSeed("photos"))
 	if err != nil {
 		t.Fatal(err)
 	}

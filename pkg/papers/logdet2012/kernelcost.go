@@ -12,7 +12,6 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/itml"
@@ -77,71 +76,70 @@ var (
 // costPhase names the time of all passes of a method.
 func costPhase(method string, n int) string { return fmt.Sprintf("%s, %d objects", method, n) }
 
-func kernelCostTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(kernelCostSettings)
-	set, err := load(env, seed, cell.Dataset)
+func kernelCostTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(kernelCostSettings)
+	set, err := load(run.Env, run.Seed, run.Cell.Dataset)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := kernelCostColumns.Table()
 	for _, n := range s.Objects {
-		drawn := rowsOf(set, sample.Choose(seed.Stream(fmt.Sprintf("rows, %d", n)), len(set.Y), n))
+		drawn := rowsOf(set, sample.Choose(run.Seed.Stream(fmt.Sprintf("rows, %d", n)), len(set.Y), n))
 		scaler, _, err := datasets.FitScaler(drawn.x, datasets.ZScore, false)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if drawn.x, err = scaler.Apply(drawn.x); err != nil {
-			return nil, err
+			return err
 		}
-		links, err := sample.DistinctLinks(seed.Stream(fmt.Sprintf("pairs, %d", n)), drawn.y, n)
+		links, err := sample.DistinctLinks(run.Seed.Stream(fmt.Sprintf("pairs, %d", n)), drawn.y, n)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		median, err := kernels.MedianSqDist(nil, drawn.x)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		k, err := kernels.NewGaussian(0.5 / median)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		add := func(method string, steps, updates int) {
 			for _, c := range []struct {
 				kind string
 				n    int
 			}{{"steps", steps}, {"updates", updates}} {
-				rows.Add(table.Key{"kind": c.kind, "method": method, "objects": strconv.Itoa(n)}, table.Values{"value": float64(c.n)})
+				run.Rows.Add(table.Key{"kind": c.kind, "method": method, "objects": strconv.Itoa(n)}, table.Values{"value": float64(c.n)})
 			}
 		}
 
-		end := env.Lap(costPhase(kernelLogDet, n))
+		end := run.Lap(costPhase(kernelLogDet, n))
 		gram := kernels.Gram(kernels.Func(k.Eval), drawn.x)
 		p := itml.KernelParams{Gamma: s.Gamma, MaxCycles: s.Passes}
 		if p.Upper, p.Lower, err = boundsBy(itml.BoundPercentiles).OfGram(gram, allPairs(n)); err != nil {
-			return nil, err
+			return err
 		}
 		fit, err := itml.FitKernel(ctx, gram, links, p)
 		end()
 		if err != nil {
-			return nil, fmt.Errorf("%s, %d objects: %w", kernelLogDet, n, err)
+			return fmt.Errorf("%s, %d objects: %w", kernelLogDet, n, err)
 		}
 		add(kernelLogDet, fit.Iterations*len(links), fit.Projections)
 
 		_, d := drawn.x.Dims()
-		end = env.Lap(costPhase(kernelPOLA, n))
+		end = run.Lap(costPhase(kernelPOLA, n))
 		l, err := pairs.NewKernelPOLA(d, k, pairs.POLAParams{})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		updates := 0
 		for range s.Passes {
 			for f := range sample.Pairs(drawn.x, links) {
 				if err := ctx.Err(); err != nil {
-					return nil, err
+					return err
 				}
 				o, err := l.Step(f)
 				if err != nil {
-					return nil, fmt.Errorf("%s, %d objects: %w", kernelPOLA, n, err)
+					return fmt.Errorf("%s, %d objects: %w", kernelPOLA, n, err)
 				}
 				if o.Updated {
 					updates++
@@ -151,7 +149,7 @@ func kernelCostTrial(ctx context.Context, env *experiment.Env, cell experiment.C
 		end()
 		add(kernelPOLA, s.Passes*len(links), updates)
 	}
-	return rows, nil
+	return nil
 }
 
 // perStep is the CPU time of a method with n objects per step, or per update, in seconds, by trial.

@@ -58,7 +58,7 @@ func TestKernelCostClaimsPointTheRightWay(t *testing.T) {
 func TestKernelCostCountsSteps(t *testing.T) {
 	cell := KernelCost.Cells(experiment.Smoke)[0]
 	s := cell.Settings.(kernelCostSettings)
-	tb, err := KernelCost.Trial(t.Context(), testEnv(), cell, testSeed(cell.Dataset))
+	tb, err := KernelCost.Run(t.Context(), testEnv(), cell, testSeed(cell.Dataset))
 	if err != nil {
 		t.Fatal(err)
 	}

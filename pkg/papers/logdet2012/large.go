@@ -104,48 +104,47 @@ func loadLarge(env *experiment.Env, seed random.Seed, dataset string, n int) (*d
 	return &datasets.Set{X: p.x, Y: p.y}, nil
 }
 
-func largeTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(largeSettings)
-	rows := largeColumns.Table()
+func largeTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(largeSettings)
 	for _, n := range s.Objects {
-		set, err := loadLarge(env, seed, cell.Dataset, n)
+		set, err := loadLarge(run.Env, run.Seed, run.Cell.Dataset, n)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		links, err := sample.DistinctLinks(seed.Stream(fmt.Sprintf("pairs, %d", n)), set.Y, s.Pairs)
+		links, err := sample.DistinctLinks(run.Seed.Stream(fmt.Sprintf("pairs, %d", n)), set.Y, s.Pairs)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		add := func(what string, numbers float64) {
-			rows.Add(table.Key{"kind": "numbers", "objects": strconv.Itoa(n), "at": what}, table.Values{"value": numbers})
+			run.Rows.Add(table.Key{"kind": "numbers", "objects": strconv.Itoa(n), "at": what}, table.Values{"value": numbers})
 		}
 
-		end := env.Lap(largePhase(inInput, n))
+		end := run.Lap(largePhase(inInput, n))
 		l, err := itml.Fit(ctx, set.X, links, itml.Params{Gamma: s.Gamma, MaxCycles: s.Cycles})
 		end()
 		if err != nil {
-			return nil, fmt.Errorf("%s, %d objects: %w", inInput, n, err)
+			return fmt.Errorf("%s, %d objects: %w", inInput, n, err)
 		}
 		_, d := set.X.Dims()
 		add(metricKept, float64(d)*float64(d))
 
-		end = env.Lap(largePhase(embedAll, n))
+		end = run.Lap(largePhase(embedAll, n))
 		err = embedBlocks(ctx, l.Metric, set.X)
 		end()
 		if err != nil {
-			return nil, err
+			return err
 		}
 
-		end = env.Lap(largePhase(inKernel, n))
+		end = run.Lap(largePhase(inKernel, n))
 		kept, err := fitJoined(ctx, set.X, links, s)
 		end()
 		if err != nil {
-			return nil, fmt.Errorf("%s, %d objects: %w", inKernel, n, err)
+			return fmt.Errorf("%s, %d objects: %w", inKernel, n, err)
 		}
 		add(kernelKept, float64(kept)*float64(kept+d))
 		add(allObjects, float64(n)*float64(n))
 	}
-	return rows, nil
+	return nil
 }
 
 // embedBlocks embeds the rows and keeps none.

@@ -56,7 +56,7 @@ func TestLargeClaimPointsTheRightWay(t *testing.T) {
 func TestLargeKeepsWhatPairsJoin(t *testing.T) {
 	cell := Large.Cells(experiment.Smoke)[0]
 	s := cell.Settings.(largeSettings)
-	tb, err := Large.Trial(t.Context(), testEnv(), cell, testSeed(cell.Dataset))
+	tb, err := Large.Run(t.Context(), testEnv(), cell, testSeed(cell.Dataset))
 	if err != nil {
 		t.Fatal(err)
 	}

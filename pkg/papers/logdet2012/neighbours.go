@@ -13,7 +13,6 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/nearest"
@@ -104,33 +103,32 @@ func (s *session) wrongAt(ctx context.Context, l learnt, ks []int) ([]int, error
 	return knn.Errors(ctx, l.test, s.test.y, ks)
 }
 
-func neighbourTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(neighbourSettings)
-	set, err := load(env, seed, cell.Dataset)
+func neighbourTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(neighbourSettings)
+	set, err := load(run.Env, run.Seed, run.Cell.Dataset)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	problems, err := newProblems(set, s.settings, seed)
+	problems, err := newProblems(set, s.settings, run.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := neighbourColumns.Table()
 	for f, p := range problems {
 		add := func(kind, method, at string, value, of int) {
-			rows.Add(table.Key{"database": s.Database, "features": s.Scaling.String(), "kind": kind, "method": method, "fold": strconv.Itoa(f), "at": at},
+			run.Rows.Add(table.Key{"database": s.Database, "features": s.Scaling.String(), "kind": kind, "method": method, "fold": strconv.Itoa(f), "at": at},
 				table.Values{"value": float64(value), "of": float64(of)})
 		}
 		add("size", "", neighbours, s.K, len(p.train.y))
 		for _, m := range methodsNamed(s.settings, neighbourMethods) {
-			end := env.Lap(m.name)
+			end := run.Lap(m.name)
 			err := p.judgeNeighbours(ctx, m, s, func(kind, at string, value, of int) { add(kind, m.name, at, value, of) })
 			end()
 			if err != nil {
-				return nil, fmt.Errorf("%s, fold %d: %w", m.name, f, err)
+				return fmt.Errorf("%s, fold %d: %w", m.name, f, err)
 			}
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // judgeNeighbours chooses a metric and then k, and counts the errors of the metric at each k.

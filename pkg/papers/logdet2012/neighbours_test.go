@@ -63,7 +63,7 @@ func TestNeighboursAreChosenInside(t *testing.T) {
 	cell := Neighbours.Cells(experiment.Smoke)[0]
 	s := cell.Settings.(neighbourSettings)
 	seed := testSeed(cell.Dataset)
-	tb, err := Neighbours.Trial(t.Context(), testEnv(), cell, seed)
+	tb, err := Neighbours.Run(t.Context(), testEnv(), cell, seed)
 	if err != nil {
 		t.Fatal(err)
 	}

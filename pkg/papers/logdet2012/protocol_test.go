@@ -344,7 +344,7 @@ func TestImpossibleFits(t *testing.T) {
 // error, and bounds in order.
 func TestTrialIsComplete(t *testing.T) {
 	cell := Fig1a.Cells(experiment.Smoke)[0]
-	tb, err := Fig1a.Trial(t.Context(), testEnv(), cell, testSeed(cell.Dataset))
+	tb, err := Fig1a.Run(t.Context(), testEnv(), cell, testSeed(cell.Dataset))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -447,7 +447,7 @@ func TestBestCandidateIsChosen(t *testing.T) {
 			}
 		}
 	}
-	tb, err := Fig1a.Trial(t.Context(), testEnv(), Fig1a.Cells(experiment.Smoke)[0], testSeed(generatedLinear))
+	tb, err := Fig1a.Run(t.Context(), testEnv(), Fig1a.Cells(experiment.Smoke)[0], testSeed(generatedLinear))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -255,32 +255,31 @@ func (r *reducible) reducedKernel(j *mat.Dense, fit ltkernel.ReducedResult) *mat
 	return sym
 }
 
-func reductionTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(reductionSettings)
-	set, err := load(env, seed, cell.Dataset)
+func reductionTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(reductionSettings)
+	set, err := load(run.Env, run.Seed, run.Cell.Dataset)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if s.Database == digits389 {
 		set = onlyClasses(set, 3, 8, 9)
 	}
-	r, err := newReducible(set, s, seed)
+	r, err := newReducible(set, s, run.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p := ltkernel.Params{Divergence: ltkernel.LogDet(), Slack: ltkernel.SlackL2, C: s.C, Tol: s.End.Tol, MaxIterations: s.End.Steps}
 	if s.Phi == phiTrace {
 		if p.Divergence, err = ltkernel.Trace(s.Tau); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	rows := reductionColumns.Table()
 	add := func(kind, j string, k int, at string, value, of float64) {
 		key := table.Key{"database": s.Database, "φ": s.Phi, "kind": kind, "J": j, "at": at}
 		if j != "" {
 			key["k"] = strconv.Itoa(k)
 		}
-		rows.Add(key, table.Values{"value": value, "of": of})
+		run.Rows.Add(key, table.Values{"value": value, "of": of})
 	}
 	n := len(r.train.y)
 	for _, size := range []struct {
@@ -295,13 +294,13 @@ func reductionTrial(ctx context.Context, env *experiment.Env, cell experiment.Ce
 		return err
 	}
 	if err := judged(euclidean, 0, r.kernel.all); err != nil {
-		return nil, err
+		return err
 	}
-	end := env.Lap(reductionPhase(fitKernel, len(r.constrained)))
+	end := run.Lap(reductionPhase(fitKernel, len(r.constrained)))
 	exact, err := ltkernel.FitKernel(ctx, r.kernel.train, r.constraints, p)
 	end()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	fitted := func(j string, k, rank int, res learners.Result, objective float64) {
 		add("objective", j, k, "", objective, exact.Objective)
@@ -310,7 +309,7 @@ func reductionTrial(ctx context.Context, env *experiment.Env, cell experiment.Ce
 	}
 	fitted(fitKernel, len(r.constrained), len(r.constrained), exact.Result, exact.Objective)
 	if err := judged(fitKernel, len(r.constrained), exact.All(r.kernel.all)); err != nil {
-		return nil, err
+		return err
 	}
 	for _, kind := range append(slices.Clone(jNames), noReduction) {
 		ks := s.Ks
@@ -321,23 +320,23 @@ func reductionTrial(ctx context.Context, env *experiment.Env, cell experiment.Ce
 			ks = append(slices.DeleteFunc(slices.Clone(ks), func(k int) bool { return k >= len(r.constrained) }), len(r.constrained))
 		}
 		for _, k := range ks {
-			end := env.Lap(reductionPhase(kind, k))
-			j, err := r.basis(ctx, kind, k, seed.Stream(fmt.Sprintf("J, %s, %d", kind, k)))
+			end := run.Lap(reductionPhase(kind, k))
+			j, err := r.basis(ctx, kind, k, run.Seed.Stream(fmt.Sprintf("J, %s, %d", kind, k)))
 			if err != nil {
-				return nil, err
+				return err
 			}
 			fit, err := ltkernel.FitReduced(ctx, r.kernel.train, j, r.constraints, p)
 			end()
 			if err != nil {
-				return nil, fmt.Errorf("%s, k = %d: %w", kind, k, err)
+				return fmt.Errorf("%s, k = %d: %w", kind, k, err)
 			}
 			fitted(kind, k, k-fit.Dropped, fit.Result, fit.Objective)
 			if err := judged(kind, k, r.reducedKernel(j, fit)); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // onlyClasses returns the rows of some classes.

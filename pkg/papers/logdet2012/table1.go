@@ -352,20 +352,19 @@ func newClusterings(x *mat.Dense, y []int, s clusterSettings, seed random.Seed) 
 	return outer, inner, nil
 }
 
-func table1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(clusterSettings)
-	x, y, err := loadClusters(env, seed, cell)
+func table1Trial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(clusterSettings)
+	x, y, err := loadClusters(run.Env, run.Seed, run.Cell)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	outer, inner, err := newClusterings(x, y, s, seed)
+	outer, inner, err := newClusterings(x, y, s, run.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := table1Columns.Table()
 	for f, c := range outer {
 		add := func(kind, method string, constraints int, at string, value, of int) {
-			rows.Add(table.Key{"kind": kind, "method": method, "constraints": strconv.Itoa(constraints), "fold": strconv.Itoa(f), "at": at},
+			run.Rows.Add(table.Key{"kind": kind, "method": method, "constraints": strconv.Itoa(constraints), "fold": strconv.Itoa(f), "at": at},
 				table.Values{"value": float64(value), "of": float64(of)})
 		}
 		n, d := x.Dims()
@@ -377,11 +376,11 @@ func table1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 		}
 		for _, m := range clusterersOf(s) {
 			for _, constraints := range s.Constraints {
-				end := env.Lap(m.name)
+				end := run.Lap(m.name)
 				err := judgeClusters(ctx, c, inner[f], m, constraints, s, func(kind, at string, value, of int) { add(kind, m.name, constraints, at, value, of) })
 				end()
 				if err != nil {
-					return nil, fmt.Errorf("%s, %d constraints, fold %d: %w", m.name, constraints, f, err)
+					return fmt.Errorf("%s, %d constraints, fold %d: %w", m.name, constraints, f, err)
 				}
 				if m.name == unsupervised {
 					break // it has none, whatever their number
@@ -389,7 +388,7 @@ func table1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 			}
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // first returns the first pairs, or all of them.

@@ -17,7 +17,6 @@ import (
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -57,14 +56,13 @@ var classesColumns = experiment.Columns{
 }
 
 // classesTrial learns as comparisonTrial does, from the same draws, with the same results.
-func classesTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(settings)
-	seed.Experiment = Comparison.ID
-	p, err := newProblem(env, seed, cell.Dataset, s)
+func classesTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(settings)
+	run.Seed.Experiment = Comparison.ID
+	p, err := newProblem(run.Env, run.Seed, run.Cell.Dataset, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := classesColumns.Table()
 	ks := neighbours(s.MaxK, len(p.train.y))
 	add := func(method string, m metric.SqDister) error {
 		values := make([]table.Values, len(ks))
@@ -84,35 +82,35 @@ func classesTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell
 			}
 		}
 		for i, k := range ks {
-			rows.Add(table.Key{"method": method, "k": strconv.Itoa(k)}, values[i])
+			run.Rows.Add(table.Key{"method": method, "k": strconv.Itoa(k)}, values[i])
 		}
 		return nil
 	}
 	for _, o := range onlines {
 		all, best, err := p.choose(ctx, o, s)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", o.name, err)
+			return fmt.Errorf("%s: %w", o.name, err)
 		}
 		m, _, err := p.learn(ctx, o, all[best].c, 0)
 		if err == nil {
 			err = add(o.name, m)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", o.name, err)
+			return fmt.Errorf("%s: %w", o.name, err)
 		}
 	}
-	tuned, err := itml.Tune(ctx, seed.Stream("tune"), p.train.x, p.train.y, itml.TunedParams{LabelParams: s.itmlParams()})
+	tuned, err := itml.Tune(ctx, run.Seed.Stream("tune"), p.train.x, p.train.y, itml.TunedParams{LabelParams: s.itmlParams()})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", itmlTuned, err)
+		return fmt.Errorf("%s: %w", itmlTuned, err)
 	}
-	l, err := p.fitITML(ctx, seed.Stream("bounds"), s, tuned.Gamma)
+	l, err := p.fitITML(ctx, run.Seed.Stream("bounds"), s, tuned.Gamma)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", itmlTuned, err)
+		return fmt.Errorf("%s: %w", itmlTuned, err)
 	}
 	if err := add(itmlTuned, l.Metric); err != nil {
-		return nil, err
+		return err
 	}
-	return rows, add(euclidean, metric.Euclidean{})
+	return add(euclidean, metric.Euclidean{})
 }
 
 // classErrors returns, for each k, the share of the test rows classified wrongly, and the mean

@@ -116,28 +116,28 @@ func tolerancePhase(method string, tol float64) string {
 	return "learn " + method + ", tolerance " + table.Format(tol)
 }
 
-func comparisonTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(settings)
-	p, err := newProblem(env, seed, cell.Dataset, s)
+func comparisonTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(settings)
+	p, err := newProblem(run.Env, run.Seed, run.Cell.Dataset, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t := &comparison{problem: p, set: s, env: env, rows: comparisonColumns.Table()}
+	t := &comparison{problem: p, set: s, env: run.Env, rows: run.Rows}
 	t.sizes()
 	for _, o := range onlines {
 		if err := t.method(ctx, o); err != nil {
-			return nil, fmt.Errorf("%s: %w", o.name, err)
+			return fmt.Errorf("%s: %w", o.name, err)
 		}
 	}
-	if err := t.itml(ctx, seed); err != nil {
-		return nil, fmt.Errorf("%s: %w", itmlTuned, err)
+	if err := t.itml(ctx, run.Seed); err != nil {
+		return fmt.Errorf("%s: %w", itmlTuned, err)
 	}
 	k, err := t.validated(ctx, metric.Euclidean{})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	t.add("chosen", euclidean, "", table.Values{"k": float64(k)})
-	return t.rows, t.judge(ctx, euclidean, metric.Euclidean{})
+	return t.judge(ctx, euclidean, metric.Euclidean{})
 }
 
 // comparison is a trial that fills its table.

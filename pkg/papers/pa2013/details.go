@@ -17,7 +17,6 @@ import (
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -126,28 +125,28 @@ const (
 // stopping are the parameters of both criteria, fixed before the first run.
 var stopping = learners.PlateauParams{Window: 100, Fall: 0.05, Patience: 3}
 
-func detailsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(settings)
-	p, err := newProblem(env, seed, cell.Dataset, s)
+func detailsTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(settings)
+	p, err := newProblem(run.Env, run.Seed, run.Cell.Dataset, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t := &details{problem: p, set: s, rows: detailsColumns.Table()}
+	t := &details{problem: p, set: s, rows: run.Rows}
 	for _, v := range rules {
 		for _, q := range everyUpdates {
 			if err := t.projection(ctx, v.name, q, everyParams(v, q)); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	rng := seed.Stream("orders")
+	rng := run.Seed.Stream("orders")
 	tail, all := t.shuffled(rng, tailPart), t.shuffled(rng, 1)
 	for _, o := range onlines {
 		for i, from := range starts {
 			params := pairs.PAParams{Rule: o.rule, PSD: o.psd, B0: from.b0, M0: from.m0}
 			chosen, err := t.from(ctx, o.name, from, params)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if i > 0 {
 				continue
@@ -160,15 +159,15 @@ func detailsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell
 				orders [][]int
 			}{{orderTail, tail}, {orderAll, all}} {
 				if err := t.reorder(ctx, o.name, c.name, params, k, c.orders); err != nil {
-					return nil, err
+					return err
 				}
 			}
 			if err := t.stop(ctx, o.name, params, k); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	return t.rows, nil
+	return nil
 }
 
 // details is a trial that fills its table.

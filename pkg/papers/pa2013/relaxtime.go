@@ -14,7 +14,6 @@ import (
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -66,45 +65,45 @@ var relaxTimeColumns = experiment.Columns{
 
 func relaxPhase(rule, at string) string { return fmt.Sprintf("learning %s, q = %s", rule, at) }
 
-func relaxTimeTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(settings)
-	p, err := newProblem(env, seed, cell.Dataset, s)
+func relaxTimeTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(settings)
+	p, err := newProblem(run.Env, run.Seed, run.Cell.Dataset, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t, rows := &details{problem: p, set: s}, relaxTimeColumns.Table()
+	t := &details{problem: p, set: s}
 	for _, v := range rules {
 		for _, q := range everyUpdates {
 			params := everyParams(v, q)
 			chosen, err := t.tune(ctx, params)
 			if err != nil {
-				return nil, fmt.Errorf("%s, q = %d: %w", v.name, q, err)
+				return fmt.Errorf("%s, q = %d: %w", v.name, q, err)
 			}
 			params.C = chosen.c
 			k, _ := chosen.best()
 			var l *pairs.PA
 			var w work
 			for range s.Repeats {
-				end := env.Lap(relaxPhase(v.name, everyName(q)))
+				end := run.Lap(relaxPhase(v.name, everyName(q)))
 				if l, w, err = t.runPA(ctx, params, t.order[:t.steps]); err == nil {
 					l.Final() // the projection at the end counts
 				}
 				end()
 				if err != nil {
-					return nil, fmt.Errorf("%s, q = %d: %w", v.name, q, err)
+					return fmt.Errorf("%s, q = %d: %w", v.name, q, err)
 				}
 			}
 			e, err := t.errorOf(ctx, l.Metric(), k)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			rows.Add(table.Key{"method": v.name, "at": everyName(q)}, table.Values{
+			run.Rows.Add(table.Key{"method": v.name, "at": everyName(q)}, table.Values{
 				"c": chosen.c, "k": float64(k), "error": e, "ratio": float64(len(t.test.y)) / float64(len(t.train.y)),
 				"steps": float64(w.steps), "updates": float64(w.updates), "repeats": float64(s.Repeats),
 			})
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // everyParams are those of a rule that projects after every q updates; 0 is only at the end.

@@ -13,7 +13,6 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
-	"metriclab/pkg/random"
 
 	"metriclab/pkg/learners/nearest"
 
@@ -92,13 +91,12 @@ var Sensitivity = experiment.Spec{
 }
 
 // sensitivityTrial learns as a comparison does, untimed.
-func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(sensitivitySettings)
-	p, err := newProblem(env, seed, cell.Dataset, s.settings)
+func sensitivityTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(sensitivitySettings)
+	p, err := newProblem(run.Env, run.Seed, run.Cell.Dataset, s.settings)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := sensitivityColumns.Table()
 	ks := neighbours(s.MaxK, len(p.selection.train.y))
 	add := func(method string, chosen candidate, m metric.SqDister, loss float64) error {
 		k, wrong := chosen.best()
@@ -107,7 +105,7 @@ func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.
 			return err
 		}
 		n := float64(len(p.test.y))
-		rows.Add(table.Key{"database": s.Database, "setting": s.Variant, "method": method}, table.Values{
+		run.Rows.Add(table.Key{"database": s.Database, "setting": s.Variant, "method": method}, table.Values{
 			"validation": float64(wrong) / float64(len(p.selection.test.y)), "error": float64(nearest[k-1]) / n,
 			"best": float64(slices.Min(nearest)) / n, "lowest": float64(slices.Min(lowest)) / n, "loss": loss,
 		})
@@ -116,27 +114,27 @@ func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.
 	for _, o := range onlines {
 		all, best, err := p.choose(ctx, o, s.settings)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", o.name, err)
+			return fmt.Errorf("%s: %w", o.name, err)
 		}
 		m, w, err := p.learn(ctx, o, all[best].c, 0)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", o.name, err)
+			return fmt.Errorf("%s: %w", o.name, err)
 		}
 		if err := add(o.name, all[best], m, float64(w.mistakes)/float64(w.steps)); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	tuned, err := itml.Tune(ctx, seed.Stream("tune"), p.train.x, p.train.y, itml.TunedParams{LabelParams: s.itmlParams()})
+	tuned, err := itml.Tune(ctx, run.Seed.Stream("tune"), p.train.x, p.train.y, itml.TunedParams{LabelParams: s.itmlParams()})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", itmlTuned, err)
+		return fmt.Errorf("%s: %w", itmlTuned, err)
 	}
-	l, err := p.fitITML(ctx, seed.Stream("bounds"), s.settings, tuned.Gamma)
+	l, err := p.fitITML(ctx, run.Seed.Stream("bounds"), s.settings, tuned.Gamma)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	v, err := p.selection.fitITML(ctx, seed.Stream("validation bounds"), s.settings, tuned.Gamma)
+	v, err := p.selection.fitITML(ctx, run.Seed.Stream("validation bounds"), s.settings, tuned.Gamma)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, c := range []struct {
 		name        string
@@ -144,13 +142,13 @@ func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.
 	}{{itmlTuned, v.Metric, l.Metric}, {euclidean, metric.Euclidean{}, metric.Euclidean{}}} {
 		wrong, err := p.selection.wrong(ctx, c.valid, nearest.TieNearest, ks)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := add(c.name, candidate{wrong: wrong}, c.test, math.NaN()); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 func drawSensitivity(t *table.Table) (plots.Drawing, error) {

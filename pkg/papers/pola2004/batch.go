@@ -175,21 +175,20 @@ func lossesOf(m metric.SqDister, b float64, x *mat.Dense, links []metric.Link) (
 	return mean, largest, wrong
 }
 
-func batchTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(batchSettings)
-	d, err := s.load(ctx, env, seed)
+func batchTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(batchSettings)
+	d, err := s.load(ctx, run.Env, run.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := batchColumns.Table()
 	add := func(name string, m metric.SqDister, b float64) {
 		training, largest, _ := lossesOf(m, b, d.x, d.links)
 		heldOut, _, wrong := lossesOf(m, b, d.other, d.heldOut)
-		rows.Add(table.Key{"kind": "hypothesis", "method": name}, table.Values{"largest": largest, "training": training, "held_out": heldOut, "wrong": float64(wrong) / float64(len(d.heldOut))})
+		run.Rows.Add(table.Key{"kind": "hypothesis", "method": name}, table.Values{"largest": largest, "training": training, "held_out": heldOut, "wrong": float64(wrong) / float64(len(d.heldOut))})
 	}
 	kept, err := onlineHypotheses(ctx, d)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for i, h := range kept {
 		add(hypotheses[i], h.m, h.b)
@@ -202,16 +201,16 @@ func batchTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 	}{{hypothesisPasses, pairs.BatchPasses, s.Cap}, {hypothesisSteps, pairs.BatchViolations, s.Cap * s.Pairs}} {
 		fit, err := pairs.FitBatchPOLA(ctx, d.x, d.links, pairs.BatchPOLAParams{POLAParams: pairs.POLAParams{B1: &b1}, Beta: s.Beta, Reading: r.reading, MaxIterations: r.cap})
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", r.name, err)
+			return fmt.Errorf("%s: %w", r.name, err)
 		}
 		add(r.name, fit.Metric, fit.Threshold)
 		done := 0.0
 		if fit.Status == learners.Converged {
 			done = 1
 		}
-		rows.Add(table.Key{"kind": "run", "method": r.name}, table.Values{"iterations": float64(fit.Iterations), "bound": d.bound, "converged": done})
+		run.Rows.Add(table.Key{"kind": "run", "method": r.name}, table.Values{"iterations": float64(fit.Iterations), "bound": d.bound, "converged": done})
 	}
-	return rows, nil
+	return nil
 }
 
 type hypothesis struct {

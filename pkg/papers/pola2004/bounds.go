@@ -120,25 +120,24 @@ type bounded struct {
 	learn iter.Seq2[float64, error] // the losses, one per round
 }
 
-func boundsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(boundsSettings)
+func boundsTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(boundsSettings)
 	var st bounded
 	var err error
 	if s.Bound == boundKernel {
-		st, err = kernelStream(seed, s)
+		st, err = kernelStream(run.Seed, s)
 	} else {
-		st, err = linearStream(seed, s)
+		st, err = linearStream(run.Seed, s)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	away := (st.b - s.B1) * (st.b - s.B1)
-	rows := boundsColumns.Table()
 	var left, theirs float64
 	next, round := 1.0, 0
 	for loss, err := range st.learn {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		theirs += sq(st.best(st.pairs[round]))
 		round++
@@ -160,14 +159,14 @@ func boundsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		for int(next) <= round {
 			next = math.Max(next+1, next*1.25)
 		}
-		rows.Add(table.Key{"kind": "round", "bound": s.Bound}, table.Values{"round": float64(round), "left": left, "right": right})
+		run.Rows.Add(table.Key{"kind": "round", "bound": s.Bound}, table.Values{"round": float64(round), "left": left, "right": right})
 	}
-	return rows, nil
+	return nil
 }
 
 func sq(x float64) float64 { return x * x }

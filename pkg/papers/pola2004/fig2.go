@@ -97,10 +97,10 @@ var (
 	}
 )
 
-func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	set, err := synthetic.NoisyGlyphs(seed.Stream("noise "+cell.Name), []int{2, 5}, fig2PerGroup, cell.Settings.(fig2Settings).Noise, 1)
+func fig2Trial(ctx context.Context, run *experiment.Run) error {
+	set, err := synthetic.NoisyGlyphs(run.Seed.Stream("noise "+run.Cell.Name), []int{2, 5}, fig2PerGroup, run.Cell.Settings.(fig2Settings).Noise, 1)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	// One factor for all images brings the clean prototypes to unit norm on
 	// average, the scale at which POLA's margin of 1 is of the size of the distances.
@@ -111,7 +111,6 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		floats.Scale(scale, p)
 	}
 
-	rows := fig2Columns.Table()
 	pixels := fig2Pixels.Names()
 	measure := func(method string, x *mat.Dense) {
 		right := 0
@@ -121,9 +120,9 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 				right++
 			}
 		}
-		rows.Add(table.Key{"kind": "accuracy", "method": method}, table.Values{"value": float64(right) / float64(set.N())})
-		rows.Add(table.Key{"kind": "order", "method": method}, table.Values{"value": orderProbability(x, set.Y)})
-		if seed.Trial != 0 {
+		run.Rows.Add(table.Key{"kind": "accuracy", "method": method}, table.Values{"value": float64(right) / float64(set.N())})
+		run.Rows.Add(table.Key{"kind": "order", "method": method}, table.Values{"value": orderProbability(x, set.Y)})
+		if run.Seed.Trial != 0 {
 			return // images of the first trial are enough to draw
 		}
 		for i, y := range set.Y {
@@ -131,32 +130,32 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 			for j, p := range x.RawRowView(i) {
 				values[pixels[j]] = p
 			}
-			rows.Add(table.Key{"kind": "image", "method": method, "label": strconv.Itoa(y)}, values)
+			run.Rows.Add(table.Key{"kind": "image", "method": method, "label": strconv.Itoa(y)}, values)
 		}
 	}
 	measure(fig2Noisy, set.X)
 
 	pca, err := labels.FitPCA(ctx, set.X, 1)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	measure("PCA", pca.Reconstruct(set.X))
 
 	l, err := pairs.NewPOLA(set.Dim(), pairs.POLAParams{})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, err := range learners.Run(l, sample.Pairs(set.X, allLinks(seed, cell.Name, set.Y))) {
+	for _, err := range learners.Run(l, sample.Pairs(set.X, allLinks(run.Seed, run.Cell.Name, set.Y))) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return err
 	}
 	_, top := l.Metric().Principal(1)
 	measure(pola, reconstruct(set.X, pca.Mean(), top.RawRowView(0)))
-	return rows, nil
+	return nil
 }
 
 // allLinks returns every pair of images once, in random order.

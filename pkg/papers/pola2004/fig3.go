@@ -113,25 +113,24 @@ func allDigitPairs() []digits {
 	return out
 }
 
-func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(fig3Settings)
-	p, err := load(env, seed, s.Digits, s.settings)
+func fig3Trial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(fig3Settings)
+	p, err := load(run.Env, run.Seed, s.Digits, s.settings)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := fig3Columns.Table()
 
-	end := env.Lap("choose k")
+	end := run.Lap("choose k")
 	k, err := p.chooseK(ctx, s.Candidates)
 	end()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	end = env.Lap("learn POLA")
+	end = run.Lap("learn POLA")
 	learned, err := p.learnPOLA(s.settings)
 	end()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, c := range []struct {
 		kind, label string
@@ -140,12 +139,12 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		{"size", sizeDrawn, s.Images}, {"size", sizeTrain, len(p.train.y)}, {"size", sizeTest, len(p.test.y)}, {"size", sizePairs, len(p.links)},
 		{"stream", "mistakes", learned.mistakes}, {"stream", "updates", learned.updates}, {"stream", "eigenpairs removed", learned.projections},
 	} {
-		rows.Add(table.Key{"kind": c.kind, "method": pola, "label": c.label}, table.Values{"value": float64(c.n)})
+		run.Rows.Add(table.Key{"kind": c.kind, "method": pola, "label": c.label}, table.Values{"value": float64(c.n)})
 	}
 	mp := learned.learner.Metric()
 	pca, err := labels.FitPCA(ctx, p.train.x, s.PCADim)
 	if err != nil {
-		return nil, err
+		return err
 	}
 
 	for _, c := range []struct {
@@ -162,26 +161,26 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		{rcaPCA, func() (metric.SqDister, error) { return p.rcaAfterPCA(ctx, pca) }},
 	} {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
-		end := env.Lap(c.name)
+		end := run.Lap(c.name)
 		m, err := c.learn()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.name, err)
+			return fmt.Errorf("%s: %w", c.name, err)
 		}
 		e, err := errorOn(ctx, m, p.train, p.test, k)
 		end()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.name, err)
+			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		rows.Add(table.Key{"kind": "error", "method": c.name},
+		run.Rows.Add(table.Key{"kind": "error", "method": c.name},
 			table.Values{"error": e, "k": float64(k)})
 	}
 
 	if s.Digits == plottedDigits {
-		err = p.twoDimensions(rows, seed, mp, pca)
+		err = p.twoDimensions(run.Rows, run.Seed, mp, pca)
 	}
-	return rows, err
+	return err
 }
 
 // errorOn returns the kNN error on test, with train as neighbours.

@@ -14,7 +14,6 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
-	"metriclab/pkg/random"
 
 	"metriclab/pkg/learners/linear"
 	"metriclab/pkg/learners/nearest"
@@ -80,9 +79,9 @@ var Fig4 = experiment.Spec{
 	Trials:  func(experiment.Scale) int { return 1 },
 	Kinds:   fig4Kinds,
 	Columns: fig4Columns,
-	Trial: func(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-		s := cell.Settings.(fig4Settings)
-		return filterTopic(ctx, env, seed, s.Vocabulary, s.filterSettings, contenders(s.B1, paumGrid))
+	Trial: func(ctx context.Context, run *experiment.Run) error {
+		s := run.Cell.Settings.(fig4Settings)
+		return filterTopic(ctx, run, s.Vocabulary, s.filterSettings, contenders(s.B1, paumGrid))
 	},
 	Views: []experiment.View{
 		{Name: "fig4", Title: "Fig. 4: error of POLA against 1-NN, Perceptron and PAUM", Draw: withErrors(drawFig4)},
@@ -155,38 +154,37 @@ func contenders(b1 float64, paums []margins) []contender {
 }
 
 // filterTopic runs algorithms on the stream of one topic.
-func filterTopic(ctx context.Context, env *experiment.Env, seed random.Seed, setting string, s filterSettings, run []contender) (*table.Table, error) {
-	end := env.Lap("documents to vectors")
-	n, err := loadNews(env, seed, s)
+func filterTopic(ctx context.Context, run *experiment.Run, setting string, s filterSettings, among []contender) error {
+	end := run.Lap("documents to vectors")
+	n, err := loadNews(run.Env, run.Seed, s)
 	end()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := fig4Columns.Table()
 	for _, c := range []struct {
 		label string
 		n     int
 	}{{sizeDocuments, n.documents}, {sizeWords, n.dim}, {sizeEmpty, n.empty}} {
-		rows.Add(table.Key{"kind": "size", "topic": s.Topic, "setting": setting, "method": c.label}, table.Values{"value": float64(c.n)})
+		run.Rows.Add(table.Key{"kind": "size", "topic": s.Topic, "setting": setting, "method": c.label}, table.Values{"value": float64(c.n)})
 	}
-	for _, c := range run {
-		end := env.Lap(c.method)
-		filter, err := c.build(n.dim, seed.Stream("pairs of "+s.Topic+", "+setting))
+	for _, c := range among {
+		end := run.Lap(c.method)
+		filter, err := c.build(n.dim, run.Seed.Stream("pairs of "+s.Topic+", "+setting))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.method, err)
+			return fmt.Errorf("%s: %w", c.method, err)
 		}
 		tallies, err := n.run(ctx, s, filter)
 		end()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.method, err)
+			return fmt.Errorf("%s: %w", c.method, err)
 		}
 		for i, t := range tallies {
-			rows.Add(table.Key{"kind": "errors", "topic": s.Topic, "setting": setting, "method": c.method, "segment": strconv.Itoa(i)}, table.Values{
+			run.Rows.Add(table.Key{"kind": "errors", "topic": s.Topic, "setting": setting, "method": c.method, "segment": strconv.Itoa(i)}, table.Values{
 				"relevant": float64(t.relevant), "irrelevant": float64(t.irrelevant), "missed": float64(t.missed), "alarms": float64(t.alarms),
 			})
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // errorCounts are one method's errors on one topic under one setting, by segment.

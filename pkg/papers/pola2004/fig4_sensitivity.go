@@ -9,7 +9,6 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 	"metriclab/pkg/text"
 )
@@ -62,9 +61,9 @@ var Fig4Sensitivity = experiment.Spec{
 	Trials:  func(experiment.Scale) int { return 1 },
 	Kinds:   fig4Kinds,
 	Columns: fig4Columns,
-	Trial: func(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-		s := cell.Settings.(filterVariantSettings)
-		return filterTopic(ctx, env, seed, s.Variant, s.filterSettings, s.contenders())
+	Trial: func(ctx context.Context, run *experiment.Run) error {
+		s := run.Cell.Settings.(filterVariantSettings)
+		return filterTopic(ctx, run, s.Variant, s.filterSettings, s.contenders())
 	},
 	Views: []experiment.View{
 		{Name: "fig4-sensitivity", Title: "Open choices of Fig. 4: mean error over rarer topics", Draw: experiment.WithEnds(withErrors(drawFig4Sensitivity), fig4GridChoices)},

@@ -124,45 +124,44 @@ var readingsColumns = experiment.Columns{
 	experiment.Number("value", "", "1 if a line separates the points, else 0").In("separable"),
 }
 
-func readingsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(readingsSettings)
-	p, err := load(env, seed, s.Digits, s.settings)
+func readingsTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(readingsSettings)
+	p, err := load(run.Env, run.Seed, s.Digits, s.settings)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := readingsColumns.Table()
 	k, err := p.chooseK(ctx, s.Candidates)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	learned, err := p.learnPOLA(s.settings)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	balanced := *p
-	if balanced.links, err = sample.BalancedLinks(seed.Stream("balanced pairs "+s.Digits.String()), p.train.y, s.Pairs); err != nil {
-		return nil, err
+	if balanced.links, err = sample.BalancedLinks(run.Seed.Stream("balanced pairs "+s.Digits.String()), p.train.y, s.Pairs); err != nil {
+		return err
 	}
 	half, err := balanced.learnPOLA(s.settings)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	// What comes after PCA is learned and judged in its coordinates.
 	pca, err := labels.FitPCA(ctx, p.train.x, s.PCADim)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	small := problem{train: part{pca.Transform(p.train.x), p.train.y}, test: part{pca.Transform(p.test.x), p.test.y}, links: p.links}
 	reduced, err := small.learnPOLA(s.settings)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	add := func(name string, p *problem, m metric.SqDister) error {
 		e, err := errorOn(ctx, m, p.train, p.test, k)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		rows.Add(table.Key{"kind": "error", "method": name}, table.Values{"error": e, "k": float64(k)})
+		run.Rows.Add(table.Key{"kind": "error", "method": name}, table.Values{"error": e, "k": float64(k)})
 		return nil
 	}
 	for _, c := range []struct {
@@ -173,7 +172,7 @@ func readingsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cel
 		{euclidean, p, metric.Euclidean{}}, {pola, p, learned.learner.Metric()}, {polaHalf, p, half.learner.Metric()}, {polaPCA, &small, reduced.learner.Metric()},
 	} {
 		if err := add(c.name, c.p, c.m); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	rca := func(name string, links []metric.Link) error {
@@ -184,26 +183,26 @@ func readingsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cel
 		return add(name, &small, r.Metric)
 	}
 	if err := rca(rcaPairs, p.links); err != nil {
-		return nil, err
+		return err
 	}
 	for _, size := range s.Chunklets {
 		links, err := sample.ChainedLinks(chunklets(p.train.y, size))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := rca(rcaChunklets(size), links); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if err := p.inOneDimension(ctx, rows, s.settings, learned.learner.Metric()); err != nil {
-		return nil, err
+	if err := p.inOneDimension(ctx, run.Rows, s.settings, learned.learner.Metric()); err != nil {
+		return err
 	}
 	if s.Digits == plottedDigits {
-		if err := p.from100(rows, seed, s.settings); err != nil {
-			return nil, err
+		if err := p.from100(run.Rows, run.Seed, s.settings); err != nil {
+			return err
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // chunklets gives the images of each digit chunklets of a size, in their order, which is random; what is left over is in none. 0 is one per digit.

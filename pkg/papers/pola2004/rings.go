@@ -102,35 +102,34 @@ func (s ringsSettings) draw(seed random.Seed, name string, n int) (*datasets.Set
 	return set, slices.Collect(sample.Pairs(set.X, links)), err
 }
 
-func ringsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(ringsSettings)
-	train, learn, err := s.draw(seed, "training", s.Pairs)
+func ringsTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(ringsSettings)
+	train, learn, err := s.draw(run.Seed, "training", s.Pairs)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	test, fresh, err := s.draw(seed, "test", s.TestPairs)
+	test, fresh, err := s.draw(run.Seed, "test", s.TestPairs)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	gaussian, err := kernels.MedianGaussian(seed.Stream("median"), train.X)
+	gaussian, err := kernels.MedianGaussian(run.Seed.Stream("median"), train.X)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	quadratic, err := kernels.NewPolynomial(2, 1)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := ringsColumns.Table()
 	addPoints := func(method string, z *mat.Dense) {
 		for i, y := range test.Y {
-			rows.Add(table.Key{"kind": "point", "method": method, "ring": test.Classes[y]}, table.Values{"x": z.At(i, 0), "y": z.At(i, 1)})
+			run.Rows.Add(table.Key{"kind": "point", "method": method, "ring": test.Classes[y]}, table.Values{"x": z.At(i, 0), "y": z.At(i, 1)})
 		}
 	}
 	addError := func(method string, n int, similar func(metric.Pair) bool) {
-		rows.Add(table.Key{"kind": "error", "method": method, "pairs": strconv.Itoa(n)},
+		run.Rows.Add(table.Key{"kind": "error", "method": method, "pairs": strconv.Itoa(n)},
 			table.Values{"error": float64(wrongOn(fresh, similar)) / float64(len(fresh))})
 	}
-	if seed.Trial == 0 {
+	if run.Seed.Trial == 0 {
 		addPoints(euclidean, test.X)
 	}
 	for _, n := range checkpoints(s.Pairs) {
@@ -144,33 +143,33 @@ func ringsTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 		{kernelGaussian, func() (learners.Pair, error) { return pairs.NewKernelPOLA(2, gaussian, pairs.POLAParams{}) }},
 		{kernelQuadratic, func() (learners.Pair, error) { return pairs.NewKernelPOLA(2, quadratic, pairs.POLAParams{}) }},
 	} {
-		end := env.Lap(m.name)
+		end := run.Lap(m.name)
 		l, err := m.build()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.name, err)
+			return fmt.Errorf("%s: %w", m.name, err)
 		}
 		done := 0
 		for _, n := range checkpoints(s.Pairs) {
 			if err := ctx.Err(); err != nil {
-				return nil, err
+				return err
 			}
 			for ; done < n; done++ {
 				if _, err := l.Step(learn[done]); err != nil {
-					return nil, fmt.Errorf("%s: %w", m.name, err)
+					return fmt.Errorf("%s: %w", m.name, err)
 				}
 			}
 			addError(m.name, n, func(p metric.Pair) bool { return l.Predict(p).Similar })
 		}
 		end()
-		if seed.Trial == 0 {
+		if run.Seed.Trial == 0 {
 			z, err := coordinates(l, test.X)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", m.name, err)
+				return fmt.Errorf("%s: %w", m.name, err)
 			}
 			addPoints(m.name, z)
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // checkpoints are the numbers of pairs after which errors are taken.

@@ -14,7 +14,6 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -96,22 +95,21 @@ var sensitivityColumns = experiment.Columns{
 	experiment.Number("k", "", "neighbours of kNN"),
 }
 
-func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(sensitivitySettings)
-	p, err := load(env, seed, s.Digits, s.settings)
+func sensitivityTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(sensitivitySettings)
+	p, err := load(run.Env, run.Seed, s.Digits, s.settings)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	k, err := p.chooseK(ctx, s.Candidates)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	learned, err := p.learnPOLA(s.settings)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	m := learned.learner.Metric()
-	rows := sensitivityColumns.Table()
 	add := func(setting string, train part, k int, methods ...named) error {
 		for _, c := range methods {
 			if err := ctx.Err(); err != nil {
@@ -125,7 +123,7 @@ func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", setting, c.name, err)
 			}
-			rows.Add(table.Key{"digits": s.Digits.String(), "setting": setting, "method": c.name},
+			run.Rows.Add(table.Key{"digits": s.Digits.String(), "setting": setting, "method": c.name},
 				table.Values{"error": test, "validation": valid, "k": float64(k)})
 		}
 		return nil
@@ -133,33 +131,33 @@ func sensitivityTrial(ctx context.Context, env *experiment.Env, cell experiment.
 
 	both := []named{{euclidean, metric.Euclidean{}}, {pola, m}}
 	if err := add(s.Variant, p.train, k, append(both, named{polaTop, topDirections(m, 1)})...); err != nil || s.Variant != mainVariant {
-		return rows, err
+		return err
 	}
 	for _, fixed := range s.Candidates {
 		if err := add("k = "+strconv.Itoa(fixed), p.train, fixed, both...); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for _, share := range []int{2, 4} {
-		kept := p.train.rows(seed.Stream("neighbours " + s.Digits.String()).Perm(len(p.train.y))[:len(p.train.y)/share])
+		kept := p.train.rows(run.Seed.Stream("neighbours " + s.Digits.String()).Perm(len(p.train.y))[:len(p.train.y)/share])
 		if err := add(fmt.Sprintf("1/%d of the neighbours", share), kept, k, both...); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for _, ridge := range sweptRidges {
 		f, err := p.fda(ctx, ridge)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		r, err := p.rca(ctx, ridge)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := add("ridge "+table.Format(ridge), p.train, k, named{"FDA", f}, named{"RCA", r}); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // named is a metric with its name in the table.

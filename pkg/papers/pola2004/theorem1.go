@@ -14,7 +14,6 @@ import (
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -76,19 +75,19 @@ var theorem1Columns = experiment.Columns{
 
 const theorem1Dim, theorem1Rank = 10, 3
 
-func theorem1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	set := cell.Settings.(theorem1Settings)
+func theorem1Trial(ctx context.Context, run *experiment.Run) error {
+	set := run.Cell.Settings.(theorem1Settings)
 	b1 := set.B1
-	s, err := synthetic.SeparablePairs(seed.Stream("pairs"), synthetic.SeparableConfig{Dim: theorem1Dim, Rank: theorem1Rank, N: set.Rounds})
+	s, err := synthetic.SeparablePairs(run.Seed.Stream("pairs"), synthetic.SeparableConfig{Dim: theorem1Dim, Rank: theorem1Rank, N: set.Rounds})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if set.Dim > theorem1Dim {
-		s = s.Pad(set.Dim).Rotate(seed.Stream("rotation"))
+		s = s.Pad(set.Dim).Rotate(run.Seed.Stream("rotation"))
 	}
 	l, err := pairs.NewPOLA(set.Dim, pairs.POLAParams{B1: &b1})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	normA := s.Metric.SqNorm()
 	// Both constants of the bound are those of the whole stream.
@@ -99,12 +98,11 @@ func theorem1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cel
 	}
 	bound := r * (normA + (s.Threshold-b1)*(s.Threshold-b1))
 
-	rows := theorem1Columns.Table()
 	var squared, mistakes float64
 	next, round := 1.0, 0
 	for o, err := range learners.Run(l, slices.Values(s.Pairs)) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		round++
 		squared += o.Loss * o.Loss
@@ -115,20 +113,20 @@ func theorem1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cel
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		for int(next) <= round {
 			next = math.Max(next+1, next*1.25)
 		}
 		a := l.Metric().SqNorm()
 		b := l.Threshold()
-		rows.Add(table.Key{"kind": "round"}, table.Values{
+		run.Rows.Add(table.Key{"kind": "round"}, table.Values{
 			"round": float64(round), "squared_loss": squared, "mistakes": mistakes, "bound": bound,
 			"lemma_left": a + (b-b1)*(b-b1), "lemma_right": 4 * (normA + (s.Threshold-b1)*(s.Threshold-b1)),
 			"printed_left": a + (b-1)*(b-1), "printed_right": 4 * (normA + s.Threshold*s.Threshold),
 		})
 	}
-	return rows, nil
+	return nil
 }
 
 func drawTheorem1(t *table.Table) plots.Drawing {

@@ -183,40 +183,39 @@ func (e *exchanger) pay(f metric.CostRound) (float64, []int, error) {
 	return loss, had, nil
 }
 
-func adaptTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(adaptSettings)
-	train, _, err := openDigits(env, seed, 1000, 10)
+func adaptTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(adaptSettings)
+	train, _, err := openDigits(run.Env, run.Seed, 1000, 10)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	x, err := s.World.stream(s.Rounds, train, seed.Stream("images "+s.World.name).Perm(train.N))
+	x, err := s.World.stream(s.Rounds, train, run.Seed.Stream("images "+s.World.name).Perm(train.N))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := adaptColumns.Table()
 	pixels := train.Dim()
 	cost := mat.NewDense(pixels, pixels, nil)
 	for _, m := range s.M {
 		for _, method := range s.Methods {
-			end := env.Lap(method)
-			pay, err := s.chooser(seed, method, m, pixels)
+			end := run.Lap(method)
+			pay, err := s.chooser(run.Seed, method, m, pixels)
 			if err != nil {
-				return nil, fmt.Errorf("%s, m = %d: %w", method, m, err)
+				return fmt.Errorf("%s, m = %d: %w", method, m, err)
 			}
 			var before []int
 			part := &adaptPart{}
 			for t := range s.Rounds {
 				if err := ctx.Err(); err != nil {
-					return nil, err
+					return err
 				}
 				loss, set, err := pay(pixelCosts(cost, x.RawRowView(t), compare[squared]))
 				if err != nil {
-					return nil, fmt.Errorf("%s, m = %d: %w", method, m, err)
+					return fmt.Errorf("%s, m = %d: %w", method, m, err)
 				}
 				part.add(loss, before, set)
 				before = set
 				if (t+1)%(s.Rounds/adaptParts) == 0 {
-					rows.Add(table.Key{"method": method, "m": strconv.Itoa(m), "round": strconv.Itoa(t + 1)},
+					run.Rows.Add(table.Key{"method": method, "m": strconv.Itoa(m), "round": strconv.Itoa(t + 1)},
 						table.Values{"loss": part.loss, "pixels": float64(pixels), "kept": stat.Mean(part.kept, nil), "least_kept": slices.Min(part.kept)})
 					part = &adaptPart{}
 				}
@@ -224,7 +223,7 @@ func adaptTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, 
 			end()
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // An adaptPart is what is kept of some rounds.

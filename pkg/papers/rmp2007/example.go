@@ -15,7 +15,6 @@ import (
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -104,11 +103,10 @@ func exampleRound(t int, of func(a, b float64) float64) metric.CostRound {
 	return metric.CostRound{Cost: c}
 }
 
-func exampleTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(exampleSettings)
+func exampleTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(exampleSettings)
 	of := compare[s.Distortion]
 	most := s.Horizons[len(s.Horizons)-1]
-	rows := exampleColumns.Table()
 
 	// One pass for what does not depend on a learner: the best fixed map, and whether the clusterings
 	// that the paper names are the best ones.
@@ -123,58 +121,58 @@ func exampleTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, 
 			named++
 		}
 	}
-	rows.Add(table.Key{"kind": "named", "horizon": strconv.Itoa(most)}, table.Values{"loss": named})
+	run.Rows.Add(table.Key{"kind": "named", "horizon": strconv.Itoa(most)}, table.Values{"loss": named})
 
 	ftl, err := mapping.NewFTL(exampleVectors, exampleVectors, mapping.FTLParams{M: s.M})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var loss float64
 	next := 0
 	for t := 1; t <= most+1; t++ {
 		o, err := ftl.Step(exampleRound(t, of))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if loss += o.Loss; t == s.Horizons[next]+1 {
 			at := strconv.Itoa(s.Horizons[next])
-			rows.Add(table.Key{"kind": "regret", "method": ftlName, "horizon": at, "t": at}, table.Values{"loss": loss, "expected": loss, "best": best[t]})
+			run.Rows.Add(table.Key{"kind": "regret", "method": ftlName, "horizon": at, "t": at}, table.Values{"loss": loss, "expected": loss, "best": best[t]})
 			next++
 		}
 	}
 	for _, rule := range exampleRules {
 		for _, horizon := range s.Horizons {
 			if err := ctx.Err(); err != nil {
-				return nil, err
+				return err
 			}
-			l, err := newRMP(seed.PCG(rule+", horizon "+strconv.Itoa(horizon)), rule, exampleVectors, exampleVectors, horizon+1, mapping.RMPParams{M: s.M})
+			l, err := newRMP(run.Seed.PCG(rule+", horizon "+strconv.Itoa(horizon)), rule, exampleVectors, exampleVectors, horizon+1, mapping.RMPParams{M: s.M})
 			if err != nil {
-				return nil, err
+				return err
 			}
 			var loss, expected float64
 			for t := 1; t <= horizon+1; t++ {
 				f := exampleRound(t, of)
 				e, exact := l.ExpectedLoss(f)
 				if !exact {
-					return nil, fmt.Errorf("rmp2007: %s: the sets were not enumerated", rule)
+					return fmt.Errorf("rmp2007: %s: the sets were not enumerated", rule)
 				}
 				o, err := l.Step(f)
 				if err != nil {
-					return nil, err
+					return err
 				}
 				loss, expected = loss+o.Loss, expected+e
 				v := table.Values{"loss": loss, "expected": expected, "best": best[t]}
 				key := table.Key{"kind": "regret", "method": rule, "horizon": strconv.Itoa(horizon), "t": strconv.Itoa(t - 1)}
 				if t == horizon+1 {
-					rows.Add(key, v)
+					run.Rows.Add(key, v)
 				}
 				if horizon == most && t > 1 && (t-1)%(most/curvePoints) == 0 {
-					rows.Add(table.Key{"kind": "course", "method": rule, "horizon": key["horizon"], "t": key["t"]}, v)
+					run.Rows.Add(table.Key{"kind": "course", "method": rule, "horizon": key["horizon"], "t": key["t"]}, v)
 				}
 			}
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // curvePoints are the points at which the longest run is drawn.

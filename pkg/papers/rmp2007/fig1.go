@@ -139,63 +139,62 @@ func fig1Checkpoints(rounds int) []int {
 }
 
 // fig1Trial plays a game of online clustering: each player pays for the same rounds.
-func fig1Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(fig1Settings)
-	draw := pointSets[cell.Dataset]
+func fig1Trial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(fig1Settings)
+	draw := pointSets[run.Cell.Dataset]
 	if s.Width != 0 {
 		draw = gaussiansOf(s.Width)
 	}
-	p := draw(seed.Stream("points"), s.Points, s.Rounds)
+	p := draw(run.Seed.Stream("points"), s.Points, s.Rounds)
 	g, err := newGame(p.x, s.Distortion)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := fig1Columns.Table()
 	for _, d := range []int{min(15, s.Rounds), s.Rounds} {
-		rows.Add(table.Key{"kind": "separable", "round": strconv.Itoa(d)}, table.Values{"mistaken": p.mistaken(d)})
+		run.Rows.Add(table.Key{"kind": "separable", "round": strconv.Itoa(d)}, table.Values{"mistaken": p.mistaken(d)})
 	}
 
-	end := env.Lap("optimum")
+	end := run.Lap("optimum")
 	total := g.total()
-	o, err := findOptimum(ctx, total, s.M, s.Starts, seed.Stream("search"))
+	o, err := findOptimum(ctx, total, s.M, s.Starts, run.Seed.Stream("search"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	end()
 	groups, _ := byGroups(total, p.group)
-	rows.Add(table.Key{"kind": "optimum", "method": bestMap}, table.Values{
+	run.Rows.Add(table.Key{"kind": "optimum", "method": bestMap}, table.Values{
 		"loss": o.Cost, "lower": o.Lower, "dual": o.Dual, "left": float64(o.Left), "groups": groups,
 	})
 
 	players := []player{fixedPlayer(bestMap, o.Prototype)}
 	if s.Restarts > 0 {
-		again, err := s.restartedPlayers(ctx, p.x, seed)
+		again, err := s.restartedPlayers(ctx, p.x, run.Seed)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		players = append(players, again...)
 	} else {
 		players = append(players, s.knowingPlayer(p.group))
-		online, err := s.onlinePlayers(seed)
+		online, err := s.onlinePlayers(run.Seed)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		players = append(players, online...)
 		for _, method := range s.EM {
-			players = append(players, s.emPlayer(ctx, method, p.x, seed.Own("EM", method)))
+			players = append(players, s.emPlayer(ctx, method, p.x, run.Seed.Own("EM", method)))
 		}
 		if s.KMeansStarts > 0 {
-			players = append(players, s.kMeansPlayer(ctx, p.x, seed.Own("EM", kMeansName)))
+			players = append(players, s.kMeansPlayer(ctx, p.x, run.Seed.Own("EM", kMeansName)))
 		}
 	}
 	for _, player := range players {
-		end := env.Lap(player.method)
-		if err := s.play(ctx, g, player, rows); err != nil {
-			return nil, err
+		end := run.Lap(player.method)
+		if err := s.play(ctx, g, player, run.Rows); err != nil {
+			return err
 		}
 		end()
 	}
-	return rows, nil
+	return nil
 }
 
 // A player pays for round t; of a walk it tells how many steps moved, otherwise NaN.

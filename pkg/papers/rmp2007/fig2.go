@@ -22,7 +22,6 @@ import (
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -160,48 +159,48 @@ func (s *fig2Stream) judge(ctx context.Context, key table.Key, n int, features [
 	return nil
 }
 
-func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	set := cell.Settings.(fig2Settings)
+func fig2Trial(ctx context.Context, run *experiment.Run) error {
+	set := run.Cell.Settings.(fig2Settings)
 	task := set.Task
-	train, test, err := openDigits(env, seed, 1000, 500)
+	train, test, err := openDigits(run.Env, run.Seed, 1000, 500)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	idx, err := task.draw(seed.Stream("images "+task.String()), train, set.Images)
+	idx, err := task.draw(run.Seed.Stream("images "+task.String()), train, set.Images)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	held := test.Filter(test.All(), task.A, task.B)
 	s := &fig2Stream{
 		x: train.Rows(idx, datasets.Scale01), y: task.labels(train.Y(idx)),
 		tested: test.Rows(held, datasets.Scale01), truth: task.labels(test.Y(held)),
-		ridge: set.Ridge, rows: fig2Columns.Table(),
+		ridge: set.Ridge, rows: run.Rows,
 	}
 	all := make([]int, train.Dim())
 	for j := range all {
 		all[j] = j
 	}
-	random, order := seed.Stream("random pixels "+task.String()), seed.Stream("order of the rows "+task.String())
+	random, order := run.Seed.Stream("random pixels "+task.String()), run.Seed.Stream("order of the rows "+task.String())
 	for _, n := range set.Checkpoints {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		if err := s.judge(ctx, table.Key{"method": fig2All}, n, all, nil); err != nil {
-			return nil, err
+			return err
 		}
 		for _, m := range set.M {
 			chosen := random.Perm(len(all))[:m]
 			slices.Sort(chosen)
 			if err := s.judge(ctx, table.Key{"method": fig2Random, "m": strconv.Itoa(m)}, n, chosen, nil); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		for _, c := range set.C {
-			end := env.Lap("RFE")
+			end := run.Lap("RFE")
 			rfe, err := linear.FitRFE(ctx, order, s.first(n), s.y[:n], linear.RFEParams{SVM: linear.SVMParams{C: c}})
 			end()
 			if err != nil {
-				return nil, err
+				return err
 			}
 			converged := 0.0
 			if rfe.Status == learners.Converged {
@@ -209,15 +208,15 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 			}
 			for _, m := range set.M {
 				if err := s.judge(ctx, table.Key{"method": fig2RFE, "variant": rfeName(c), "m": strconv.Itoa(m)}, n, rfe.Top(m), table.Values{"converged": converged}); err != nil {
-					return nil, err
+					return err
 				}
 			}
 		}
 	}
 	for _, v := range set.Variants {
 		for _, m := range set.M {
-			end := env.Lap("RMP")
-			err := v.follow(ctx, seed, s.x, task, m, func(n int, l *mapping.RMP, round metric.CostRound) error {
+			end := run.Lap("RMP")
+			err := v.follow(ctx, run.Seed, s.x, task, m, func(n int, l *mapping.RMP, round metric.CostRound) error {
 				if !slices.Contains(set.Checkpoints, n) {
 					return nil
 				}
@@ -226,11 +225,11 @@ func fig2Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 			})
 			end()
 			if err != nil {
-				return nil, fmt.Errorf("%s, m = %d: %w", v.name, m, err)
+				return fmt.Errorf("%s, m = %d: %w", v.name, m, err)
 			}
 		}
 	}
-	return s.rows, nil
+	return nil
 }
 
 // image returns the prototypes that a map uses, in ascending order.

@@ -18,7 +18,6 @@ import (
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -78,15 +77,15 @@ var fig3Columns = experiment.Columns{
 	experiment.Number("ink", "", "mean grey value of the pixel on the images seen, 0 to 1").In("map"),
 }
 
-func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(digitSettings)
-	train, _, err := openDigits(env, seed, 1000, 500)
+func fig3Trial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(digitSettings)
+	train, _, err := openDigits(run.Env, run.Seed, 1000, 500)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	idx, err := s.Task.draw(seed.Stream("images "+s.Task.String()), train, 2*s.Images)
+	idx, err := s.Task.draw(run.Seed.Stream("images "+s.Task.String()), train, 2*s.Images)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	seen, fresh := train.Rows(idx[:s.Images], datasets.Scale01), train.Rows(idx[s.Images:], datasets.Scale01)
 	main := compare[s.Variants[0].distortion]
@@ -100,7 +99,6 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 		}
 		total.Add(total, pixelCosts(round, seen.RawRowView(t), main).Cost)
 	}
-	rows := fig3Columns.Table()
 	score := func(method string, m int, pi []int) {
 		for _, which := range []string{everyPixel, inkedPixel} {
 			keep := func(int) bool { return true }
@@ -108,43 +106,43 @@ func fig3Trial(ctx context.Context, env *experiment.Env, cell experiment.Cell, s
 				keep = func(i int) bool { return ink[i] > 0 }
 			}
 			same, neighbours := g.coherence(pi, keep)
-			rows.Add(table.Key{"kind": "score", "method": method, "m": strconv.Itoa(m), "pixels": which}, table.Values{
+			run.Rows.Add(table.Key{"kind": "score", "method": method, "m": strconv.Itoa(m), "pixels": which}, table.Values{
 				"same": same, "neighbours": neighbours, "expected": shuffled(pi, keep), "groups": float64(len(image(pi))), "distortion": mapDistortion(fresh, pi, main, keep)})
 		}
 	}
 	for _, m := range s.M {
 		for k, v := range s.Variants {
 			var pi []int
-			err := v.follow(ctx, seed, seen, s.Task, m, func(n int, l *mapping.RMP, last metric.CostRound) error {
+			err := v.follow(ctx, run.Seed, seen, s.Task, m, func(n int, l *mapping.RMP, last metric.CostRound) error {
 				if n == s.Images {
 					pi = l.Predict(last)
 				}
 				return nil
 			})
 			if err != nil {
-				return nil, fmt.Errorf("%s, m = %d: %w", v.name, m, err)
+				return fmt.Errorf("%s, m = %d: %w", v.name, m, err)
 			}
 			score(v.name, m, pi)
-			if k > 0 || seed.Trial > 0 {
+			if k > 0 || run.Seed.Trial > 0 {
 				continue
 			}
 			for i, j := range pi {
-				rows.Add(table.Key{"kind": "map", "method": v.name, "m": strconv.Itoa(m)},
+				run.Rows.Add(table.Key{"kind": "map", "method": v.name, "m": strconv.Itoa(m)},
 					table.Values{"row": float64(i / g.w), "column": float64(i % g.w), "prototype": float64(j), "ink": ink[i]})
 			}
 		}
-		random, _, err := cluster.Assign(total, seed.Stream(fmt.Sprintf("random prototypes %s %d", s.Task, m)).Perm(g.pixels())[:m])
+		random, _, err := cluster.Assign(total, run.Seed.Stream(fmt.Sprintf("random prototypes %s %d", s.Task, m)).Perm(g.pixels())[:m])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		score(fig3Random, m, random)
-		medoids, err := cluster.FitFasterPAM(ctx, seed.Stream(fmt.Sprintf("k-medoids %s %d", s.Task, m)), total, cluster.MedoidsParams{M: m})
+		medoids, err := cluster.FitFasterPAM(ctx, run.Seed.Stream(fmt.Sprintf("k-medoids %s %d", s.Task, m)), total, cluster.MedoidsParams{M: m})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		score(fig3Medoids, m, medoids.Prototype)
 	}
-	return rows, nil
+	return nil
 }
 
 // grid is an image's height and width; pixels are counted row by row.

@@ -194,21 +194,20 @@ func addDistances(distance, x *mat.Dense, from, to int) float64 {
 	return float64(n * (n - 1) / 2 * (to - from))
 }
 
-func medoidCostTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(medoidCostSettings)
-	x := pointSets[cell.Dataset](seed.Stream("points "+cell.Name), s.Points, s.Features).x
-	rows := medoidCostColumns.Table()
-	if err := s.cluster(ctx, seed, costOnce, x, []int{s.Features}, rows); err != nil {
-		return nil, err
+func medoidCostTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(medoidCostSettings)
+	x := pointSets[run.Cell.Dataset](run.Seed.Stream("points "+run.Cell.Name), s.Points, s.Features).x
+	if err := s.cluster(ctx, run.Seed, costOnce, x, []int{s.Features}, run.Rows); err != nil {
+		return err
 	}
 	if !s.Rounds {
-		return rows, nil
+		return nil
 	}
 	var revealed []int
 	for t := 1; t <= s.Features; t++ {
 		revealed = append(revealed, t)
 	}
-	return rows, s.cluster(ctx, seed, costOnline, x, revealed, rows)
+	return s.cluster(ctx, run.Seed, costOnline, x, revealed, run.Rows)
 }
 
 // cluster clusters the first so many features, one clustering for each number in revealed, and adds what that took.

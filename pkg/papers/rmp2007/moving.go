@@ -271,20 +271,19 @@ func (s movingSettings) players(seed random.Seed) ([]player, error) {
 	return out, nil
 }
 
-func movingTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(movingSettings)
-	c := newCrowd(seed.Stream(fmt.Sprintf("objects %s", s.World)), s)
-	ask, search := seed.Stream("asked"), seed.Stream(fmt.Sprintf("best map %s", s.World))
-	players, err := s.players(seed)
+func movingTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(movingSettings)
+	c := newCrowd(run.Seed.Stream(fmt.Sprintf("objects %s", s.World)), s)
+	ask, search := run.Seed.Stream("asked"), run.Seed.Stream(fmt.Sprintf("best map %s", s.World))
+	players, err := s.players(run.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := movingColumns.Table()
 	cost, total, part := mat.NewDense(s.Objects, s.Objects, nil), mat.NewDense(s.Objects, s.Objects, nil), mat.NewDense(s.Objects, s.Objects, nil)
 	losses, tracked := make([]float64, len(players)), 0.0
 	for t := range s.Rounds {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		only := -1
 		if s.World == asked {
@@ -294,7 +293,7 @@ func movingTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 		for k, p := range players {
 			loss, _, err := p.pay(t, f)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", p.method, err)
+				return fmt.Errorf("%s: %w", p.method, err)
 			}
 			losses[k] += loss
 		}
@@ -306,19 +305,19 @@ func movingTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 		params := cluster.MedoidsParams{M: s.M, Starts: s.Starts}
 		fixed, err := cluster.FitFasterPAM(ctx, search, total, params)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		own, err := cluster.FitFasterPAM(ctx, search, part, params)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		part.Zero()
 		tracked += own.Cost
 		for k, p := range players {
-			rows.Add(table.Key{"kind": "loss", "method": p.method, "round": strconv.Itoa(t + 1)}, table.Values{"loss": losses[k], "best": fixed.Cost, "tracked": tracked})
+			run.Rows.Add(table.Key{"kind": "loss", "method": p.method, "round": strconv.Itoa(t + 1)}, table.Values{"loss": losses[k], "best": fixed.Cost, "tracked": tracked})
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // movingRows are the rows of a method after so many tenths of the rounds.

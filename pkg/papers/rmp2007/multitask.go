@@ -187,43 +187,42 @@ func (r rival) current(f metric.CostRound) []int {
 	return pi
 }
 
-func multitaskTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(multitaskSettings)
-	train, _, err := openDigits(env, seed, 1500, 10)
+func multitaskTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(multitaskSettings)
+	train, _, err := openDigits(run.Env, run.Seed, 1500, 10)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	drawn, err := drawDigits(seed.Stream("images"), train, s.Rounds+multitaskFresh)
+	drawn, err := drawDigits(run.Seed.Stream("images"), train, s.Rounds+multitaskFresh)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	tasks, features := len(digitPairs()), 2*train.Dim()
-	rows := multitaskColumns.Table()
 	for _, m := range s.M {
-		rivals, err := s.rivals(seed, tasks, features, m)
+		rivals, err := s.rivals(run.Seed, tasks, features, m)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		costs, total := mat.NewDense(tasks, features, nil), mat.NewDense(tasks, features, nil)
 		for t := range s.Rounds {
 			if err := ctx.Err(); err != nil {
-				return nil, err
+				return err
 			}
 			round := signedCosts(costs, drawn[t])
 			total.Add(total, round.Cost)
 			if err := stepAll(rivals, round); err != nil {
-				return nil, fmt.Errorf("m = %d: %w", m, err)
+				return fmt.Errorf("m = %d: %w", m, err)
 			}
 			for _, r := range rivals {
 				if slices.Contains(tenths(s.Rounds), t+1) {
-					rows.Add(table.Key{"kind": "loss", "method": r.name, "m": strconv.Itoa(m), "round": strconv.Itoa(t + 1)},
+					run.Rows.Add(table.Key{"kind": "loss", "method": r.name, "m": strconv.Itoa(m), "round": strconv.Itoa(t + 1)},
 						table.Values{"loss": r.loss, "tasks": float64(tasks)})
 				}
 			}
 		}
-		best, err := cluster.FitFasterPAM(ctx, seed.Stream(fmt.Sprintf("best map %d", m)), total, cluster.MedoidsParams{M: m, Starts: 10})
+		best, err := cluster.FitFasterPAM(ctx, run.Seed.Stream(fmt.Sprintf("best map %d", m)), total, cluster.MedoidsParams{M: m, Starts: 10})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		final := func(name string, pi []int, loss float64) {
 			v := table.Values{"tasks": float64(tasks), "used": float64(len(image(pi))), "fresh": 0, "loss": loss}
@@ -233,21 +232,21 @@ func multitaskTrial(ctx context.Context, env *experiment.Env, cell experiment.Ce
 					v["fresh"] += round.Cost.At(k, f) / multitaskFresh
 				}
 			}
-			rows.Add(table.Key{"kind": "final", "method": name, "m": strconv.Itoa(m), "round": strconv.Itoa(s.Rounds)}, v)
+			run.Rows.Add(table.Key{"kind": "final", "method": name, "m": strconv.Itoa(m), "round": strconv.Itoa(s.Rounds)}, v)
 		}
 		final(multiBest, best.Prototype, best.Cost)
 		for _, r := range rivals {
 			final(r.name, r.current(metric.CostRound{Cost: total}), math.NaN())
 		}
-		if seed.Trial > 0 {
+		if run.Seed.Trial > 0 {
 			continue
 		}
 		for k, f := range rivals[0].current(metric.CostRound{Cost: total}) {
-			rows.Add(table.Key{"kind": "map", "method": rivals[0].name, "m": strconv.Itoa(m), "round": strconv.Itoa(s.Rounds), "task": digitPairs()[k].String()},
+			run.Rows.Add(table.Key{"kind": "map", "method": rivals[0].name, "m": strconv.Itoa(m), "round": strconv.Itoa(s.Rounds), "task": digitPairs()[k].String()},
 				table.Values{"prototype": float64(f), "side": float64(train.W)})
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // tenths are the checkpoints of a run: powers of two up to a tenth of the rounds, then every tenth.

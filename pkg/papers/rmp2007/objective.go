@@ -66,19 +66,18 @@ func objectiveCheckpoints(images int) []int {
 	return out
 }
 
-func objectiveTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(digitSettings)
-	train, _, err := openDigits(env, seed, 1000, 500)
+func objectiveTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(digitSettings)
+	train, _, err := openDigits(run.Env, run.Seed, 1000, 500)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	idx, err := s.Task.draw(seed.Stream("images "+s.Task.String()), train, s.Images)
+	idx, err := s.Task.draw(run.Seed.Stream("images "+s.Task.String()), train, s.Images)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	x := train.Rows(idx, datasets.Scale01)
 	_, pixels := x.Dims()
-	rows := objectiveColumns.Table()
 	cost := mat.NewDense(pixels, pixels, nil)
 	best := map[string][]int{} // by distortion and m
 	for _, d := range distortions {
@@ -88,30 +87,30 @@ func objectiveTrial(ctx context.Context, env *experiment.Env, cell experiment.Ce
 		}
 		for _, m := range s.M {
 			name := fmt.Sprintf("%s %d", d, m)
-			found, err := findOptimum(ctx, total, m, 10, seed.Stream("best map "+s.Task.String()+" "+name))
+			found, err := findOptimum(ctx, total, m, 10, run.Seed.Stream("best map "+s.Task.String()+" "+name))
 			if err != nil {
-				return nil, err
+				return err
 			}
 			best[name] = found.Prototype
-			rows.Add(table.Key{"kind": "best", "m": strconv.Itoa(m), "method": string(d)},
+			run.Rows.Add(table.Key{"kind": "best", "m": strconv.Itoa(m), "method": string(d)},
 				table.Values{"loss": found.Cost, "lower": found.Lower, "pixels": float64(pixels)})
 		}
 	}
 	kept := objectiveCheckpoints(s.Images)
 	for _, m := range s.M {
 		for _, v := range s.Variants {
-			if err := v.pay(ctx, seed, x, s.Task, m, best[fmt.Sprintf("%s %d", v.distortion, m)], func(n int, loss, against float64) {
+			if err := v.pay(ctx, run.Seed, x, s.Task, m, best[fmt.Sprintf("%s %d", v.distortion, m)], func(n int, loss, against float64) {
 				for _, at := range kept {
 					if n == at {
-						rows.Add(table.Key{"kind": "loss", "m": strconv.Itoa(m), "method": v.name, "round": strconv.Itoa(n)}, table.Values{"loss": loss, "against": against})
+						run.Rows.Add(table.Key{"kind": "loss", "m": strconv.Itoa(m), "method": v.name, "round": strconv.Itoa(n)}, table.Values{"loss": loss, "against": against})
 					}
 				}
 			}); err != nil {
-				return nil, fmt.Errorf("%s, m = %d: %w", v.name, m, err)
+				return fmt.Errorf("%s, m = %d: %w", v.name, m, err)
 			}
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // pay runs RMP over the images, one per row of x, and calls after with what it and the map pi have paid so far.

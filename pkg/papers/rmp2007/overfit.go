@@ -19,7 +19,6 @@ import (
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -126,63 +125,63 @@ func errorsOf(h *linear.Ridge, x *mat.Dense, want []classify.Label, targets []fl
 	return float64(h.Errors(x, want)) / n, loss
 }
 
-func overfitTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	set := cell.Settings.(overfitSettings)
+func overfitTrial(ctx context.Context, run *experiment.Run) error {
+	set := run.Cell.Settings.(overfitSettings)
 	task := set.Task
-	train, test, err := openDigits(env, seed, 1000, 500)
+	train, test, err := openDigits(run.Env, run.Seed, 1000, 500)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	idx, err := task.draw(seed.Stream("images "+task.String()), train, set.Images)
+	idx, err := task.draw(run.Seed.Stream("images "+task.String()), train, set.Images)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	held := test.Filter(test.All(), task.A, task.B)
 	s := &overfitStream{
 		x: train.Rows(idx, datasets.Scale01), y: task.labels(train.Y(idx)),
 		tested: test.Rows(held, datasets.Scale01), truth: task.labels(test.Y(held)),
-		ridge: set.Ridge, rows: overfitColumns.Table(),
+		ridge: set.Ridge, rows: run.Rows,
 	}
 	all := make([]int, train.Dim())
 	for j := range all {
 		all[j] = j
 	}
-	random, order := seed.Stream("random pixels "+task.String()), seed.Stream("order of the rows "+task.String())
+	random, order := run.Seed.Stream("random pixels "+task.String()), run.Seed.Stream("order of the rows "+task.String())
 	for _, n := range set.Checkpoints {
 		if err := s.judge(ctx, table.Key{"method": fig2All}, n, all); err != nil {
-			return nil, err
+			return err
 		}
 		for _, m := range set.M {
 			if err := s.judge(ctx, table.Key{"method": fig2Random, "m": strconv.Itoa(m)}, n, slices.Sorted(slices.Values(random.Perm(len(all))[:m]))); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		for _, c := range set.C {
 			rfe, err := linear.FitRFE(ctx, order, s.x.Slice(0, n, 0, len(all)), s.y[:n], linear.RFEParams{SVM: linear.SVMParams{C: c}})
 			if err != nil {
-				return nil, err
+				return err
 			}
 			for _, m := range set.M {
 				if err := s.judge(ctx, table.Key{"method": fig2RFE, "variant": rfeName(c), "m": strconv.Itoa(m)}, n, rfe.Top(m)); err != nil {
-					return nil, err
+					return err
 				}
 			}
 		}
 	}
 	for _, v := range set.Variants {
 		for _, m := range set.M {
-			err := v.follow(ctx, seed, s.x, task, m, func(n int, l *mapping.RMP, round metric.CostRound) error {
+			err := v.follow(ctx, run.Seed, s.x, task, m, func(n int, l *mapping.RMP, round metric.CostRound) error {
 				if !slices.Contains(set.Checkpoints, n) {
 					return nil
 				}
 				return s.judge(ctx, table.Key{"method": fig2RMP, "variant": v.name, "m": strconv.Itoa(m)}, n, image(l.Predict(round)))
 			})
 			if err != nil {
-				return nil, fmt.Errorf("%s, m = %d: %w", v.name, m, err)
+				return fmt.Errorf("%s, m = %d: %w", v.name, m, err)
 			}
 		}
 	}
-	return s.rows, nil
+	return nil
 }
 
 // gapOf names a quantity that is compared on images seen and on test images.

@@ -197,9 +197,9 @@ func sensorFrames(rounds int) []int {
 	return out
 }
 
-func sensorTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(sensorSettings)
-	rng := seed.Stream(fmt.Sprintf("herds %s", s.World))
+func sensorTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(sensorSettings)
+	rng := run.Seed.Stream(fmt.Sprintf("herds %s", s.World))
 	phases, own := make([]float64, sensorHerds), make([][2]float64, s.Objects)
 	for k := range phases {
 		phases[k] = 2 * math.Pi * rng.Float64()
@@ -207,46 +207,45 @@ func sensorTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell,
 	for i := range own {
 		own[i] = [2]float64{sensorScatter * rng.NormFloat64(), sensorScatter * rng.NormFloat64()}
 	}
-	rivals, err := s.rivals(seed)
+	rivals, err := s.rivals(run.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := sensorColumns.Table()
 	costs, total := mat.NewDense(s.Objects, s.Side*s.Side, nil), mat.NewDense(s.Objects, s.Side*s.Side, nil)
-	best := seed.Stream(fmt.Sprintf("best placement %s", s.World))
+	best := run.Seed.Stream(fmt.Sprintf("best placement %s", s.World))
 	for t := range s.Rounds {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		at := s.herds(rng, phases, own, float64(t)/float64(s.Rounds))
 		round := s.costs(costs, at)
-		if seed.Trial == 0 && s.World == migrating && slices.Contains(sensorFrames(s.Rounds), t) {
+		if run.Seed.Trial == 0 && s.World == migrating && slices.Contains(sensorFrames(s.Rounds), t) {
 			for _, o := range at {
-				rows.Add(table.Key{"kind": "object", "round": strconv.Itoa(t + 1)}, table.Values{"x": o[0], "y": o[1]})
+				run.Rows.Add(table.Key{"kind": "object", "round": strconv.Itoa(t + 1)}, table.Values{"x": o[0], "y": o[1]})
 			}
 			for _, r := range rivals {
 				for _, j := range image(r.current(round)) {
 					x, y := s.place(j)
-					rows.Add(table.Key{"kind": "sensor", "method": r.name, "round": strconv.Itoa(t + 1)}, table.Values{"x": x, "y": y})
+					run.Rows.Add(table.Key{"kind": "sensor", "method": r.name, "round": strconv.Itoa(t + 1)}, table.Values{"x": x, "y": y})
 				}
 			}
 		}
 		total.Add(total, round.Cost)
 		if err := stepAll(rivals, round); err != nil {
-			return nil, err
+			return err
 		}
 		if !slices.Contains(tenths(s.Rounds), t+1) {
 			continue
 		}
 		fixed, err := cluster.FitFasterPAM(ctx, best, total, cluster.MedoidsParams{M: s.M, Starts: 10})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, r := range rivals {
-			rows.Add(table.Key{"kind": "loss", "method": r.name, "round": strconv.Itoa(t + 1)}, table.Values{"loss": r.loss, "best": fixed.Cost})
+			run.Rows.Add(table.Key{"kind": "loss", "method": r.name, "round": strconv.Itoa(t + 1)}, table.Values{"loss": r.loss, "best": fixed.Cost})
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // sensorRegret returns the regret per object and round against the best placement of so many rounds, per trial.

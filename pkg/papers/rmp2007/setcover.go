@@ -17,7 +17,6 @@ import (
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -177,22 +176,22 @@ func (s coverSettings) draw(rng *rand.Rand) cover {
 	return c
 }
 
-func setCoverTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(coverSettings)
-	rng := seed.Stream("instances")
+func setCoverTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(coverSettings)
+	rng := run.Seed.Stream("instances")
 	count := make([]table.Values, s.Subsets+1) // by m
 	for m := range count {
 		count[m] = table.Values{"cases": 0, "covers": 0, "no_covers": 0, "cover_without_map": 0, "map_without_cover": 0}
 	}
 	for range s.Instances {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		c := s.draw(rng)
 		for m := 1; m <= len(c.Subsets); m++ {
 			phi, _, err := c.phi(m)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			count[m]["cases"]++
 			if c.cover(m) != nil {
@@ -208,11 +207,10 @@ func setCoverTrial(ctx context.Context, _ *experiment.Env, cell experiment.Cell,
 			}
 		}
 	}
-	rows := coverColumns.Table()
 	for m, v := range count[1:] {
-		rows.Add(table.Key{"m": strconv.Itoa(m + 1)}, v)
+		run.Rows.Add(table.Key{"m": strconv.Itoa(m + 1)}, v)
 	}
-	return rows, nil
+	return nil
 }
 
 // workedCover is the worked example: six elements, five subsets, of which three are needed although the

@@ -153,26 +153,25 @@ func (s subsetSettings) rivals(seed random.Seed, tasks, subsets, size, m int) ([
 	return out, nil
 }
 
-func subsetTrial(ctx context.Context, env *experiment.Env, cell experiment.Cell, seed random.Seed) (*table.Table, error) {
-	s := cell.Settings.(subsetSettings)
-	train, _, err := openDigits(env, seed, 1000, 10)
+func subsetTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(subsetSettings)
+	train, _, err := openDigits(run.Env, run.Seed, 1000, 10)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	drawn, err := drawDigits(seed.Stream("images"), train, s.Rounds+s.Fresh)
+	drawn, err := drawDigits(run.Seed.Stream("images"), train, s.Rounds+s.Fresh)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rows := subsetColumns.Table()
 	for _, size := range s.Sizes {
-		subsets := collection(seed.Stream(fmt.Sprintf("collection %d", size)), train.Dim(), size)
+		subsets := collection(run.Seed.Stream(fmt.Sprintf("collection %d", size)), train.Dim(), size)
 		for _, m := range s.M {
-			if err := s.share(ctx, seed, drawn, subsets, m, table.Key{"size": strconv.Itoa(size), "m": strconv.Itoa(m)}, rows); err != nil {
-				return nil, fmt.Errorf("subsets of %d, m = %d: %w", size, m, err)
+			if err := s.share(ctx, run.Seed, drawn, subsets, m, table.Key{"size": strconv.Itoa(size), "m": strconv.Itoa(m)}, run.Rows); err != nil {
+				return fmt.Errorf("subsets of %d, m = %d: %w", size, m, err)
 			}
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // share has all learners share m of the subsets, and adds their losses to rows.
