@@ -139,6 +139,10 @@ func TestLayers(t *testing.T) {
 func inLayer(dir, name string) bool {
 	top, _, _ := strings.Cut(dir, "/")
 	own, ours := strings.CutPrefix(name, "metriclab/pkg/")
+	if other, ok := strings.CutPrefix(own, "papers/"); ok && top == "papers" && dir != "papers" { // a paper knows no other
+		paper, _, _ := strings.Cut(strings.TrimPrefix(dir, "papers/"), "/")
+		return other == paper || strings.HasPrefix(other, paper+"/")
+	}
 	if own == "experiment/harness" {
 		return !slices.Contains(notHarness, top) || strings.HasPrefix(dir, "experiment/")
 	}
@@ -164,6 +168,7 @@ func TestLayersSees(t *testing.T) {
 		{"experiment", "metriclab/pkg/judge", true}, {"experiment", "metriclab/pkg/learners/pairs", false}, {"experiment", "metriclab/pkg/experiment/harness", false},
 		{"model", "metriclab/pkg/learners/pairs", true}, {"model", "metriclab/pkg/experiment", false}, {"tables", "metriclab/pkg/model", false}, {"papers/pola2004", "metriclab/pkg/experiment/harness", false},
 		{"experiment/experimenttest", "metriclab/pkg/experiment/harness", true}, {"plots", "metriclab/pkg/table", true},
+		{"papers/pola2004", "metriclab/pkg/papers/pa2013", false}, {"papers/pola2004/news", "metriclab/pkg/papers/pola2004/protocol", true}, {"papers", "metriclab/pkg/papers/pa2013", true},
 	} {
 		if got := inLayer(c.dir, c.name); got != c.want {
 			t.Errorf("%s imports %s: allowed is %v, want %v", c.dir, c.name, got, c.want)

@@ -104,7 +104,7 @@ func toys(hook func(ctx context.Context, cell string) error) experiment.Paper {
 				return nil
 			},
 			Views: []experiment.View{{Name: id + "-view", Title: "A view", Draw: func(*table.Table) (plots.Drawing, error) {
-				return plots.Drawing{Caption: "Nothing.", Text: &plots.TextTable{Head: []string{"h"}, Rows: [][]string{{"r"}}}}, nil
+				return plots.Drawing{Caption: plots.Caption{Shows: "Nothing."}, Text: &plots.TextTable{Head: []string{"h"}, Rows: [][]string{{"r"}}}}, nil
 			}}},
 			Claims: []experiment.Claim{{ID: id, Statement: "s", Where: "w", Theirs: "t", Predicate: "p", Test: func(t *table.Table) judge.Test {
 				return judge.Readings{

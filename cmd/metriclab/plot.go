@@ -96,7 +96,7 @@ two leading axes of M. Kernel learners have no matrix of the features, and are r
 			}
 			if f.json {
 				return a.printJSON(drawn{
-					Schema: jsonSchema, File: f.out, Points: picture.Points, Of: picture.Of, Shares: append([]float64{}, picture.Shares...), Caption: picture.Caption,
+					Schema: jsonSchema, File: f.out, Points: picture.Points, Of: picture.Of, Shares: append([]float64{}, picture.Shares...), Caption: picture.Caption.String(),
 					Warnings: append([]string{}, warnings...), Notes: append([]string{}, a.noted...),
 				})
 			}

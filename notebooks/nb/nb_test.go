@@ -27,7 +27,7 @@ func TestMust(t *testing.T) {
 
 func TestRender(t *testing.T) {
 	d := plots.Drawing{
-		Caption: "A caption with A*.", Notes: []string{"a note"},
+		Caption: plots.Caption{Shows: "A caption with A*."}, Notes: []string{"a note"},
 		Panels: []plots.Panel{{Marks: []plots.Mark{plots.Points{X: []float64{1}, Y: []float64{2}}}}},
 		Text:   &plots.TextTable{Head: []string{"a"}, Rows: [][]string{{"1"}}},
 	}

@@ -59,7 +59,7 @@ func EndsNote(choices []Choice) string {
 	if at == nil {
 		return ""
 	}
-	return " Most choices took an end of the grid, beyond which nothing was tried, of: " + strings.Join(at, "; ") + "."
+	return "Most choices took an end of the grid, beyond which nothing was tried, of: " + strings.Join(at, "; ") + "."
 }
 
 // WithEnds returns the Draw of a view whose caption ends with the EndsNote of the choices
@@ -68,7 +68,7 @@ func WithEnds(draw func(*table.Table) (plots.Drawing, error), choices func(*tabl
 	return func(t *table.Table) (d plots.Drawing, err error) {
 		defer judge.Refused(&err)
 		if d, err = draw(t); err == nil {
-			d.Caption += EndsNote(choices(t))
+			d.Caption.Ends = EndsNote(choices(t))
 		}
 		return d, err
 	}

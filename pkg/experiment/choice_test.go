@@ -39,9 +39,11 @@ func TestEndsNote(t *testing.T) {
 	if got := EndsNote([]Choice{inside}); got != "" {
 		t.Errorf("inside: %q", got)
 	}
-	draw := func(*table.Table) (plots.Drawing, error) { return plots.Drawing{Caption: "Shown."}, nil }
+	draw := func(*table.Table) (plots.Drawing, error) {
+		return plots.Drawing{Caption: plots.Caption{Shows: "Shown."}}, nil
+	}
 	d, err := WithEnds(draw, func(*table.Table) []Choice { return []Choice{inside, end} })(nil)
-	if err != nil || !strings.HasPrefix(d.Caption, "Shown. Most choices") || !strings.Contains(d.Caption, "b: y (3, 2 of 3).") || strings.Contains(d.Caption, "a: x") {
+	if err != nil || !strings.HasPrefix(d.Caption.String(), "Shown. Most choices") || !strings.Contains(d.Caption.String(), "b: y (3, 2 of 3).") || strings.Contains(d.Caption.String(), "a: x") {
 		t.Errorf("caption %q, error %v", d.Caption, err)
 	}
 }

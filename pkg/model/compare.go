@@ -377,7 +377,7 @@ func (c *Comparison) Drawing(name string) plots.Drawing {
 		each = mark(each, "best by validation", s.Summary)
 		caption += fmt.Sprintf(" Best by validation: each split takes the learner that is best in %d divisions of what it learns from.", c.Validation)
 	}
-	return plots.Drawing{Caption: caption, Notes: c.Notes, Panels: []plots.Panel{{Title: "Learners on " + name, XLabel: c.Measure + " in %", Marks: []plots.Mark{each}}}}
+	return plots.Drawing{Caption: plots.Caption{Shows: caption}, Notes: c.Notes, Panels: []plots.Panel{{Title: "Learners on " + name, XLabel: c.Measure + " in %", Marks: []plots.Mark{each}}}}
 }
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

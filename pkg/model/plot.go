@@ -215,7 +215,7 @@ func draw(ctx context.Context, z *mat.Dense, s scene) (Picture, error) {
 	if p.Points < s.of {
 		what = fmt.Sprintf("A sample of %d of %s", p.Points, what)
 	}
-	p.Drawing = plots.Drawing{Caption: fmt.Sprintf("%s of %s, embedded by %s. %s", what, s.name, s.origin, how), Panels: []plots.Panel{panel}}
+	p.Drawing = plots.Drawing{Caption: plots.Caption{Shows: fmt.Sprintf("%s of %s, embedded by %s. %s", what, s.name, s.origin, how)}, Panels: []plots.Panel{panel}}
 	return p, nil
 }
 

@@ -127,8 +127,8 @@ func TestPlotDegenerate(t *testing.T) {
 		t.Errorf("rows %v, panel %+v", p.Y, drawing.Panels[0])
 	}
 	narrow := blobs(16, 20, 2, 1)
-	if drawing, err := fit(t, narrow, model.Recipe{Learner: model.Euclidean}).Plot(narrow); err != nil || !strings.Contains(drawing.Caption, "20 rows of blobs, ") || !strings.Contains(drawing.Caption, "learned from 20 rows with 1 feature.") {
-		t.Errorf("caption %q, error %v", drawing.Caption, err)
+	if drawing, err := fit(t, narrow, model.Recipe{Learner: model.Euclidean}).Plot(narrow); err != nil || !strings.Contains(drawing.Caption.String(), "20 rows of blobs, ") || !strings.Contains(drawing.Caption.String(), "learned from 20 rows with 1 feature.") {
+		t.Errorf("caption %q, error %v", drawing.Caption.String(), err)
 	}
 	one := blobs(16, 2, 2, 2)
 	one.X, one.Labels = mat.NewDense(1, 2, nil), one.Labels[:1]

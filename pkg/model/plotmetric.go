@@ -113,8 +113,8 @@ func (m *Model) PlotMetric() (Picture, error) {
 		features = "features as they are, so that their units count"
 	}
 	p.Drawing = plots.Drawing{
-		Caption: fmt.Sprintf("The metric M that %s learned from %s with %s, in %s. On the left its diagonal, in per cent of the trace: the weight of a feature in squared distances. On the right what the same features contribute to its leading axes, the eigenvectors of M.",
-			m.recipe.Learner, plural.Of(m.n, "row"), plural.Of(d, "feature"), features),
+		Caption: plots.Caption{Shows: fmt.Sprintf("The metric M that %s learned from %s with %s, in %s. On the left its diagonal, in per cent of the trace: the weight of a feature in squared distances. On the right what the same features contribute to its leading axes, the eigenvectors of M.",
+			m.recipe.Learner, plural.Of(m.n, "row"), plural.Of(d, "feature"), features)},
 		Panels: []plots.Panel{
 			{Title: "Which features count", XLabel: "diagonal of M, % of the trace", Marks: []plots.Mark{diagonal}},
 			axes,

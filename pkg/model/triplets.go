@@ -279,8 +279,8 @@ func (c *Compared) Plot(ctx context.Context) (Picture, error) {
 		named = " Names stand where there is room."
 	}
 	return Picture{Points: n, Of: n, Shares: z.shares(), Drawing: plots.Drawing{
-		Caption: fmt.Sprintf("%s, in the two directions in which they vary most under the kernel that %s learned from relative comparisons; they show %.3g %% of the spread. Both axes have the same scale.%s",
-			plural.Of(n, "object"), c.recipe.Learner, 100*z.Share, named),
+		Caption: plots.Caption{Shows: fmt.Sprintf("%s, in the two directions in which they vary most under the kernel that %s learned from relative comparisons; they show %.3g %% of the spread. Both axes have the same scale.%s",
+			plural.Of(n, "object"), c.recipe.Learner, 100*z.Share, named)},
 		Panels: []plots.Panel{{Title: fmt.Sprintf("objects embedded by %s", c.recipe.Learner), XLabel: "z1", YLabel: "z2", Equal: true, Marks: []plots.Mark{points}}},
 	}}, nil
 }

@@ -375,8 +375,8 @@ func TestPlotVectors(t *testing.T) {
 		points := mark.(plots.Points)
 		want[points.Name] -= len(points.X)
 	}
-	if p.Points != MaxPoints || p.Of != n || len(p.Shares) != 2 || !strings.HasPrefix(p.Caption, fmt.Sprintf("A sample of %d of %d vectors", MaxPoints, n)) || want["class left"] != 0 || want["class right"] != 0 || len(want) != 2 {
-		t.Errorf("%d of %d points, shares %v: %s; off by %v", p.Points, p.Of, p.Shares, p.Caption, want)
+	if p.Points != MaxPoints || p.Of != n || len(p.Shares) != 2 || !strings.HasPrefix(p.Caption.String(), fmt.Sprintf("A sample of %d of %d vectors", MaxPoints, n)) || want["class left"] != 0 || want["class right"] != 0 || len(want) != 2 {
+		t.Errorf("%d of %d points, shares %v: %s; off by %v", p.Points, p.Of, p.Shares, p.Caption.String(), want)
 	}
 	if !slices.IsSorted(idx) || idx[0] < 0 || idx[len(idx)-1] >= n || len(slices.Compact(slices.Clone(idx))) != MaxPoints || idx[len(idx)-1] < MaxPoints {
 		t.Errorf("a sample from %d to %d", idx[0], idx[len(idx)-1])

@@ -18,7 +18,7 @@ func drawMoving(places ...float64) Drawing {
 			Points{Name: "object", X: []float64{x}, Y: []float64{x}}, Points{Name: "sensor", X: []float64{2}, Y: []float64{1}, Color: 1, Shape: 2},
 		}})
 	}
-	return Drawing{Caption: "A point that moves. It is alone.", Panels: frames[:1], Frames: frames}
+	return Drawing{Caption: Caption{Shows: "A point that moves. It is alone."}, Panels: frames[:1], Frames: frames}
 }
 
 // animationOf renders a drawing and returns its GIF and Markdown.

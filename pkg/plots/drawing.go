@@ -2,13 +2,14 @@
 // gonum/plot, arranged in grids. It sees tables and numbers, never learners.
 package plots
 
+import "strings"
+
 // Drawing is a figure (a grid of panels) or a text table, with a caption that
 // stands alone.
 type Drawing struct {
-	// Caption says what is shown, the settings, the number of trials and what
-	// error bars mean. It and all other text is plain, not Markdown; figures
-	// set superscripts and subscripts such as 10⁻³, λ₁ and Aᵀ.
-	Caption string
+	// Caption, like all other text, is plain, not Markdown; figures set
+	// superscripts and subscripts such as 10⁻³, λ₁ and Aᵀ.
+	Caption Caption
 	// Notes are warnings and what is missing, printed below the caption.
 	Notes []string
 
@@ -24,6 +25,29 @@ type Drawing struct {
 	Frames []Panel
 	// Text is a table instead of, or below, the panels; nil if there is none.
 	Text *TextTable
+}
+
+// Caption says what a drawing shows, in sentences.
+type Caption struct {
+	// Shows is what is drawn, and how to read it.
+	Shows string
+	// Data is what was measured on, Protocol by which settings and choices.
+	Data, Protocol string
+	// Intervals is over what means are, and what error bars and bands cover.
+	Intervals string
+	// Ends says which choices took an end of what was tried.
+	Ends string
+}
+
+// String is the caption as one paragraph.
+func (c Caption) String() string {
+	var out []string
+	for _, s := range []string{c.Shows, c.Data, c.Protocol, c.Intervals, c.Ends} {
+		if s != "" {
+			out = append(out, s)
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // TextTable is a table of formatted cells. The first row of Rows is data;
@@ -167,7 +191,7 @@ type Intervals struct {
 // Missing is the drawing of a view that has no data yet: it says what is missing.
 func Missing(what string) Drawing {
 	return Drawing{
-		Caption: "There is nothing to draw yet.",
+		Caption: Caption{Shows: "There is nothing to draw yet."},
 		Notes:   []string{"Missing: " + what + "."},
 		Text:    &TextTable{Head: []string{"missing"}, Rows: [][]string{{what}}},
 	}

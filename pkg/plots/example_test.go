@@ -10,7 +10,7 @@ import (
 // A scatter of two methods against the line where they are equal.
 func ExampleDrawing_Render() {
 	d := plots.Drawing{
-		Caption: "Test error of POLA against the Euclidean metric. Points are pairs of digits, bars 95 % intervals over 6 trials.",
+		Caption: plots.Caption{Shows: "Test error of POLA against the Euclidean metric. Points are pairs of digits, bars 95 % intervals over 6 trials."},
 		Panels: []plots.Panel{{
 			Title: "POLA vs Euclidean", XLabel: "Euclidean error (%)", YLabel: "POLA error (%)", Equal: true,
 			Marks: []plots.Mark{

@@ -59,7 +59,7 @@ func drawPoints() Drawing {
 		a.Labels = append(a.Labels, label)
 	}
 	return Drawing{
-		Caption: "Error of two methods.",
+		Caption: Caption{Shows: "Error of two methods."},
 		Panels: []Panel{{
 			Title: "Test error on pairs of digits", XLabel: "error of the other method (%)", YLabel: "error of POLA (%)",
 			Equal: true, Marks: []Mark{Diagonal{Name: "equal error"}, a, b},
@@ -73,7 +73,7 @@ func drawDirect() Drawing {
 		return Line{Name: name, Color: color, X: []float64{1, 10, 100}, Y: []float64{50, 30, end}}
 	}
 	return Drawing{
-		Caption: "Names at the lines, one legend.", Columns: 2,
+		Caption: Caption{Shows: "Names at the lines, one legend."}, Columns: 2,
 		Panels: []Panel{
 			{Title: "apart", XLabel: "triplets", YLabel: "error (%)", XLog: true, YLog: true, YMin: 10, YMax: 60, Direct: true, Marks: []Mark{
 				line("one", 0, 12), line("two", 1, 12.2), line("three", 2, 12.2), line("above", 4, 25), Reference{Name: "chance", At: 50, Color: Grey},
@@ -87,7 +87,7 @@ func drawDirect() Drawing {
 
 func drawNominal() Drawing {
 	return Drawing{
-		Caption: "Names as colours, and intervals that are not symmetric.", Columns: 2,
+		Caption: Caption{Shows: "Names as colours, and intervals that are not symmetric."}, Columns: 2,
 		Panels: []Panel{
 			{Title: "groups", HideAxes: true, Marks: []Mark{Heat{Nominal: true, Z: [][]float64{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, Grey, math.NaN()}}}}},
 			{Title: "quotients of times", XLabel: "% of the other's", XLog: true, Marks: []Mark{

@@ -188,7 +188,7 @@ func TestRenderHostileSizes(t *testing.T) {
 		p.Title, p.XLabel = text, text
 		p.Marks = append(p.Marks, Points{Name: text, X: []float64{1}, Y: []float64{1}, Labels: []string{text}})
 		renderable(t, "labels", Drawing{Panels: []Panel{{Marks: []Mark{Intervals{Labels: []string{text}, X: []float64{1}}}}}, Notes: []string{text}})
-		renderable(t, "text", Drawing{Panels: []Panel{p}, Caption: text, Text: &TextTable{Head: []string{text}, Rows: [][]string{{text}}}})
+		renderable(t, "text", Drawing{Panels: []Panel{p}, Caption: Caption{Shows: text}, Text: &TextTable{Head: []string{text}, Rows: [][]string{{text}}}})
 	}
 }
 

@@ -129,13 +129,13 @@ func (d Drawing) markdown(name string, warnings []string, o Options) []byte {
 		blocks = append(blocks, "> "+escapeText(oneLine(o.Watermark)))
 	}
 	if len(d.Panels) > 0 {
-		blocks = append(blocks, fmt.Sprintf("![%s](%s.svg)", escapeText(firstSentence(oneLine(d.Caption))), name))
+		blocks = append(blocks, fmt.Sprintf("![%s](%s.svg)", escapeText(firstSentence(oneLine(d.Caption.String()))), name))
 	}
 	if len(d.Frames) > 0 {
-		blocks = append(blocks, fmt.Sprintf("![Animation. %s](%s.gif)", escapeText(firstSentence(oneLine(d.Caption))), name))
+		blocks = append(blocks, fmt.Sprintf("![Animation. %s](%s.gif)", escapeText(firstSentence(oneLine(d.Caption.String()))), name))
 	}
-	if d.Caption != "" {
-		blocks = append(blocks, escapeText(oneLine(d.Caption)))
+	if d.Caption != (Caption{}) {
+		blocks = append(blocks, escapeText(oneLine(d.Caption.String())))
 	}
 	var list []string
 	for _, w := range warnings {

@@ -63,7 +63,7 @@ func TestMarkdownRefusesLongRows(t *testing.T) {
 
 // A drawing with only text has only the Markdown file, without an image.
 func TestTextOnly(t *testing.T) {
-	d := Drawing{Caption: "A [caption].", Notes: []string{"One\nnote."}, Text: &TextTable{Head: []string{"a"}, Rows: [][]string{{"1"}}}}
+	d := Drawing{Caption: Caption{Shows: "A [caption]."}, Notes: []string{"One\nnote."}, Text: &TextTable{Head: []string{"a"}, Rows: [][]string{{"1"}}}}
 	files, err := d.Render("x", Options{})
 	if err != nil {
 		t.Fatal(err)

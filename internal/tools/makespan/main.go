@@ -178,7 +178,7 @@ func draw(ctx context.Context, points []point, results string) ([]plots.File, er
 			panel.Marks = append(panel.Marks, measured)
 		}
 	}
-	d := plots.Drawing{Panels: []plots.Panel{panel}, Caption: "Predicted wall time of a run against the number of workers, from the committed tables of times, and times measured on one machine of two cores. Solid: one job at a time on each of so many workers, the longest first. Dashed: one process, which runs experiments that compare times one job after the other."}
+	d := plots.Drawing{Panels: []plots.Panel{panel}, Caption: plots.Caption{Shows: "Predicted wall time of a run against the number of workers, from the committed tables of times, and times measured on one machine of two cores. Solid: one job at a time on each of so many workers, the longest first. Dashed: one process, which runs experiments that compare times one job after the other."}}
 	return d.Render("makespan", plots.Options{})
 }
 

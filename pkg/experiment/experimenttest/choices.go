@@ -45,9 +45,9 @@ func checkChoices(s experiment.Spec, tab, times *table.Table) (err error) {
 		if err != nil {
 			return fmt.Errorf("view %s: %w", v.Name, err)
 		}
-		if strings.Contains(d.Caption, note) {
+		if strings.Contains(d.Caption.String(), note) {
 			return nil
 		}
 	}
-	return fmt.Errorf("no caption says:%s Widen the grids, or append experiment.EndsNote to a caption", note)
+	return fmt.Errorf("no caption says: %s Widen the grids, or append experiment.EndsNote to a caption", note)
 }

@@ -18,7 +18,9 @@ func TestCheckChoices(t *testing.T) {
 	grid := []float64{1, 2, 3}
 	end := one(experiment.Choice{What: "x", Grid: grid, Chosen: []float64{3}})
 	view := func(choices func(*table.Table) []experiment.Choice) []experiment.View {
-		draw := func(*table.Table) (plots.Drawing, error) { return plots.Drawing{Caption: "Shown."}, nil }
+		draw := func(*table.Table) (plots.Drawing, error) {
+			return plots.Drawing{Caption: plots.Caption{Shows: "Shown."}}, nil
+		}
 		if choices != nil {
 			draw = experiment.WithEnds(draw, choices)
 		}

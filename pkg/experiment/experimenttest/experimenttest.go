@@ -281,7 +281,7 @@ func draw(t tb, s experiment.Spec, tab, times *table.Table) {
 		}
 		if err != nil {
 			t.Errorf("%s: view %s: %v", s.ID, v.Name, err)
-		} else if d.Caption == "" {
+		} else if d.Caption == (plots.Caption{}) {
 			t.Errorf("%s: view %s has no caption", s.ID, v.Name)
 		}
 	}

@@ -54,7 +54,7 @@ func TestCommittedFails(t *testing.T) {
 		"stray file":     {write("notes.txt", "mine"), "notes.txt is no file of this experiment"},
 		"new caption": {spec(func(s *experiment.Spec) {
 			s.Views[0].Draw = func(*table.Table) (plots.Drawing, error) {
-				return plots.Drawing{Caption: "Another.", Text: &plots.TextTable{Head: []string{"h"}, Rows: [][]string{{"r"}}}}, nil
+				return plots.Drawing{Caption: plots.Caption{Shows: "Another."}, Text: &plots.TextTable{Head: []string{"h"}, Rows: [][]string{{"r"}}}}, nil
 			}
 		}), "v.md is not what the code draws"},
 		"new predicate": {spec(func(s *experiment.Spec) { s.Claims[0].Predicate = "q" }), "claims.json is not what the code draws"},

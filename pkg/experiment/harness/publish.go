@@ -259,7 +259,7 @@ func render(v experiment.View, t, times *table.Table, watermark string) (d Drawn
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 		if err != nil {
-			d.Drawing = plots.Drawing{Caption: "This view could not be drawn: " + firstLine(err.Error())}
+			d.Drawing = plots.Drawing{Caption: plots.Caption{Shows: "This view could not be drawn: " + firstLine(err.Error())}}
 			d.Notes, d.Files = nil, nil
 		}
 	}()

@@ -238,7 +238,7 @@ func (s *section) figure(view string) string {
 }
 
 // altText describes an image to those who do not see it.
-func altText(v DrawnView) string { return v.Title + ". " + v.Drawing.Caption }
+func altText(v DrawnView) string { return v.Title + ". " + v.Drawing.Caption.String() }
 
 func verdictClass(v judge.Verdict) string { return strings.ReplaceAll(string(v), " ", "-") }
 

@@ -69,7 +69,7 @@ func TestReportLeavesEditedFigures(t *testing.T) {
 		draw := s.Views[0].Draw
 		s.Views[0].Draw = func(t *table.Table) (plots.Drawing, error) {
 			d, err := draw(t)
-			d.Caption, d.Panels[0].Title = caption, caption
+			d.Caption, d.Panels[0].Title = plots.Caption{Shows: caption}, caption
 			return d, err
 		}
 		cfg := toyConfig(dir, scale, toyPaper(s))

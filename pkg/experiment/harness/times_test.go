@@ -39,7 +39,7 @@ func timedSpec() experiment.Spec {
 			}
 			text.Rows = append(text.Rows, []string{fmt.Sprintf("%s %v %v", phase, total(rows, "wall_s"), total(rows, "cpu_s"))})
 		}
-		return plots.Drawing{Caption: "Times.", Text: text}, nil
+		return plots.Drawing{Caption: plots.Caption{Shows: "Times."}, Text: text}, nil
 	}}}
 	s.Claims = []experiment.Claim{{
 		ID: "time", Statement: "It takes time.", Where: "Section 0", Theirs: experiment.FigureOnly, Predicate: "time > 0",

@@ -65,7 +65,7 @@ func toySpec(hook func(ctx context.Context, cell string, trial int) error) exper
 		Views: []experiment.View{
 			{Name: "text", Title: "The lines in numbers", Draw: func(t *table.Table) (plots.Drawing, error) {
 				return plots.Drawing{
-					Caption: "Rows.", Notes: []string{"a note"},
+					Caption: plots.Caption{Shows: "Rows."}, Notes: []string{"a note"},
 					Text: &plots.TextTable{Head: []string{"rows"}, Rows: [][]string{{fmt.Sprint(t.Len())}}},
 				}, nil
 			}},
@@ -93,7 +93,7 @@ func withPlot(s experiment.Spec) experiment.Spec {
 	s.Views = append([]experiment.View{
 		{Name: "plot", Title: "The lines", Draw: func(t *table.Table) (plots.Drawing, error) {
 			return plots.Drawing{
-				Caption: "Lines of the toy.",
+				Caption: plots.Caption{Shows: "Lines of the toy."},
 				Panels:  []plots.Panel{{XLabel: "x", YLabel: "y", Marks: []plots.Mark{plots.Points{X: t.Values("x"), Y: t.Values("y")}}}},
 			}, nil
 		}},

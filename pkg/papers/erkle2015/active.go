@@ -382,7 +382,7 @@ func drawActive(t *table.Table, method string) (plots.Drawing, error) {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = fmt.Sprintf("Share of the comparisons held out, which are answered without flips, that the kernel does not satisfy, a tie counting as not satisfied, against the number of answers per object. %s %s At smoke scale there are 12 points, in at most 5 dimensions, and 10 random comparisons are weighed. %s", activeAbout, activeSetups[method], trialsNote(t))
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("Share of the comparisons held out, which are answered without flips, that the kernel does not satisfy, a tie counting as not satisfied, against the number of answers per object. %s %s At smoke scale there are 12 points, in at most 5 dimensions, and 10 random comparisons are weighed. %s", activeAbout, activeSetups[method], trialsNote(t))}
 	return orMissing(d, "any trial")
 }
 
@@ -427,7 +427,7 @@ func drawActiveAnswers(t *table.Table, learners []string) (plots.Drawing, error)
 			}
 		}
 	}
-	return orMissing(plots.Drawing{Text: text, Caption: "Error on the comparisons held out, which are answered without flips, after the last answer, and the number of answers per object after which the mean error, interpolated between the points of the figures, first is as small as that of random questions after the last answer. " + activeAbout + " " + activeBatches + " " + trialsNote(t)}, "any trial")
+	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Error on the comparisons held out, which are answered without flips, after the last answer, and the number of answers per object after which the mean error, interpolated between the points of the figures, first is as small as that of random questions after the last answer. " + activeAbout + " " + activeBatches + " " + trialsNote(t)}}, "any trial")
 }
 
 // activeClaimsAt returns the numbers of answers per object at which the claims compare: a quarter of the last one, half

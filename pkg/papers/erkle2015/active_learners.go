@@ -53,7 +53,7 @@ func drawActiveLearners(t *table.Table) (plots.Drawing, error) {
 			d.Panels = append(d.Panels, p)
 		}
 	}
-	d.Caption = fmt.Sprintf("As in erkle2015/active, on the same points and comparisons, with other learners. Share of the comparisons held out that the kernel does not satisfy, a tie counting as not satisfied. %s %s At smoke scale there are 12 points, in at most 5 dimensions, and 10 random comparisons are weighed. %s", activeAbout, otherSetups, trialsNote(t))
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("As in erkle2015/active, on the same points and comparisons, with other learners. Share of the comparisons held out that the kernel does not satisfy, a tie counting as not satisfied. %s %s At smoke scale there are 12 points, in at most 5 dimensions, and 10 random comparisons are weighed. %s", activeAbout, otherSetups, trialsNote(t))}
 	return orMissing(d, "any trial")
 }
 

@@ -167,7 +167,7 @@ func drawDenoise(t *table.Table) (plots.Drawing, error) {
 			d.Panels = append(d.Panels, p)
 		}
 	}
-	d.Caption = denoiseAbout + " " + trialsNote(t)
+	d.Caption = plots.Caption{Shows: denoiseAbout + " " + trialsNote(t)}
 	return orMissing(d, "any trial")
 }
 

@@ -478,7 +478,7 @@ func drawFig1(t *table.Table, x, label string, keep func(int) bool, log bool, pa
 			d.Panels = append(d.Panels, p)
 		}
 	}
-	d.Caption = about + " " + fig1Setup + " " + trialsNote(t)
+	d.Caption = plots.Caption{Shows: about + " " + fig1Setup + " " + trialsNote(t)}
 	return orMissing(d, "any trial")
 }
 
@@ -527,7 +527,7 @@ func drawFig1Final(t *table.Table) (plots.Drawing, error) {
 		}
 		text.Rows = append(text.Rows, append(key[1:], judge.Summarize(testErrors(g)).Percent(), judge.Summarize(halfErrors(g, "test")).Percent(), step))
 	}
-	return orMissing(plots.Drawing{Text: text, Caption: "Test errors after all training triplets: of Figs. 1a and 1b where no number of passes is given, and of Fig. 1c; with the step sizes of its gradient steps. " + fig1Setup + " " + trialsNote(t)}, "any trial")
+	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Test errors after all training triplets: of Figs. 1a and 1b where no number of passes is given, and of Fig. 1c; with the step sizes of its gradient steps. " + fig1Setup + " " + trialsNote(t)}}, "any trial")
 }
 
 func drawFig1Stopping(t *table.Table) (plots.Drawing, error) {
@@ -538,7 +538,7 @@ func drawFig1Stopping(t *table.Table) (plots.Drawing, error) {
 			fmt.Sprintf("%.2g", slices.Max(g.Values("residual"))), fmt.Sprintf("%.1f", judge.Summarize(g.Values("rank")).Mean), judge.Summarize(testErrors(g)).Percent(),
 		))
 	}
-	return orMissing(plots.Drawing{Text: text, Caption: "How the fits of Fig. 1b ended: mean iterations, the share that reached the residual of 10⁻³ before the cap, the largest residual, the mean rank of the kernel and its error. " + fig1Batch + " " + fig1Setup + " " + trialsNote(t)}, "any fit")
+	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: "How the fits of Fig. 1b ended: mean iterations, the share that reached the residual of 10⁻³ before the cap, the largest residual, the mean rank of the kernel and its error. " + fig1Batch + " " + fig1Setup + " " + trialsNote(t)}}, "any fit")
 }
 
 // valueRange writes settings that may differ between trials.

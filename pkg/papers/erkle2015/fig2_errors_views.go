@@ -48,9 +48,9 @@ func drawFig2b(t *table.Table) (plots.Drawing, error) {
 			d.Panels = append(d.Panels, p)
 		}
 	}
-	d.Caption = fmt.Sprintf("Share of %.0f other comparisons that the kernels do not satisfy (a tie, as of objects of which nothing is known yet, is an error, which is the paper's measure; below, half of one), against the triplets seen: 500 points drawn from N(0, I) in R⁵⁰ (25 at smoke scale), a tenth of the paper's objects and triplets. "+
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("Share of %.0f other comparisons that the kernels do not satisfy (a tie, as of objects of which nothing is known yet, is an error, which is the paper's measure; below, half of one), against the triplets seen: 500 points drawn from N(0, I) in R⁵⁰ (25 at smoke scale), a tenth of the paper's objects and triplets. "+
 		"PA-ERKLE takes one pass and has no settings. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before or, dashed, from K = I; 100 iterations: at most that many accelerated ones after every fourth mini-batch, from the kernel before, with τ of erkle2015/tau. "+
-		"Step size δ and weight τ of the trace are those with the least error summed over the curve, per trial, on validation triplets or, the paper's rule, on the test triplets. ", test) + trialsNote(t)
+		"Step size δ and weight τ of the trace are those with the least error summed over the curve, per trial, on validation triplets or, the paper's rule, on the test triplets. ", test) + trialsNote(t)}
 	return orMissing(d, "any trial")
 }
 
@@ -67,6 +67,6 @@ func drawFig2bSettings(t *table.Table) (plots.Drawing, error) {
 		}
 		text.Rows = append(text.Rows, row)
 	}
-	return orMissing(plots.Drawing{Text: text, Caption: fmt.Sprintf("Settings of GNMDS with few steps that were tried: first the step sizes δ with τ = 0, then the weights τ of the trace (%s) with the best δ, by the errors summed over all checkpoints of a trial; δ multiplies the gradient of the sum over triplets. "+
-		"The last two columns count the trials in which a setting was chosen.", stepTaus)}, "settings of any trial")
+	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("Settings of GNMDS with few steps that were tried: first the step sizes δ with τ = 0, then the weights τ of the trace (%s) with the best δ, by the errors summed over all checkpoints of a trial; δ multiplies the gradient of the sum over triplets. "+
+		"The last two columns count the trials in which a setting was chosen.", stepTaus)}}, "settings of any trial")
 }

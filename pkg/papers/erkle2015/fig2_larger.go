@@ -79,9 +79,9 @@ func drawFig2Larger(t *table.Table) (plots.Drawing, error) {
 		}
 		d.Text.Rows = append(d.Text.Rows, row)
 	}
-	d.Caption = fmt.Sprintf("As Fig. 2b at n = 500 (erkle2015/fig2-errors), a quarter of the paper's objects and triplets: 1,250 points drawn from N(0, I) in R⁵⁰ (30 at smoke scale). Share of %.0f other comparisons that the kernels do not satisfy (a tie, as of objects of which nothing is known yet, is an error, which is the paper's measure; right, half of one), against the triplets seen. "+
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("As Fig. 2b at n = 500 (erkle2015/fig2-errors), a quarter of the paper's objects and triplets: 1,250 points drawn from N(0, I) in R⁵⁰ (30 at smoke scale). Share of %.0f other comparisons that the kernels do not satisfy (a tie, as of objects of which nothing is known yet, is an error, which is the paper's measure; right, half of one), against the triplets seen. "+
 		"PA-ERKLE takes one pass. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before, with τ = 0 and the step size δ, 0.3 or 1, that has the least error summed over the curve, per trial; with n = 500 nearly all trials chose one of these. "+
-		"The table has both. A step takes time proportional to n³: at n = 5000 the 60 steps of the two curves with one δ would take more than an hour of CPU per trial. ", test) + trialsNote(t)
+		"The table has both. A step takes time proportional to n³: at n = 5000 the 60 steps of the two curves with one δ would take more than an hour of CPU per trial. ", test) + trialsNote(t)}
 	return orMissing(d, "any trial")
 }
 

@@ -92,8 +92,8 @@ func drawFig2a(t, times *table.Table) (plots.Drawing, error) {
 		p.Marks = append(p.Marks, plots.Reference{Name: "a single step of GNMDS", At: judge.Summarize(steps).Mean, Color: plots.Grey})
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = fig2Setup + "Solid: PA-ERKLE, one update per triplet, a pass over 2n. " +
-		"Dashed: GNMDS with one and two steps after each of 20 mini-batches, which are as many times a single step: measured in each trial on the left; on the right one step of that size was run in the first trial (the dot at the first mini-batch), and the others have it times the quotient of their steps to that trial's at the smaller n, as in the verdict. Lines are geometric means over trials, bands 95 % t intervals of the mean logarithm. " + trialsNote(t)
+	d.Caption = plots.Caption{Shows: fig2Setup + "Solid: PA-ERKLE, one update per triplet, a pass over 2n. " +
+		"Dashed: GNMDS with one and two steps after each of 20 mini-batches, which are as many times a single step: measured in each trial on the left; on the right one step of that size was run in the first trial (the dot at the first mini-batch), and the others have it times the quotient of their steps to that trial's at the smaller n, as in the verdict. Lines are geometric means over trials, bands 95 % t intervals of the mean logarithm. " + trialsNote(t)}
 	return d, nil
 }
 
@@ -224,7 +224,7 @@ func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 	}
 	return plots.Drawing{
 		Panels: []plots.Panel{panel}, Text: text,
-		Caption: fig2Setup + "FitBatch is ours and computes only the eigenpairs that it needs where that is cheaper; our full eigendecomposition is by divide and conquer. The named program is GNMDS as van der Maaten and Weinberger released it, whose matrix is not symmetric: a general eigendecomposition, gonum's, at the largest n in the first trial. A pass of PA-ERKLE is one update for each of 2n triplets. Lines go through means over trials; dashed ones, which go on to the paper's n, are power laws c·nᵖ fitted to the logarithms of the times of steps in each trial. " + trialsNote(t),
+		Caption: plots.Caption{Shows: fig2Setup + "FitBatch is ours and computes only the eigenpairs that it needs where that is cheaper; our full eigendecomposition is by divide and conquer. The named program is GNMDS as van der Maaten and Weinberger released it, whose matrix is not symmetric: a general eigendecomposition, gonum's, at the largest n in the first trial. A pass of PA-ERKLE is one update for each of 2n triplets. Lines go through means over trials; dashed ones, which go on to the paper's n, are power laws c·nᵖ fitted to the logarithms of the times of steps in each trial. " + trialsNote(t)},
 	}, nil
 }
 
@@ -255,8 +255,8 @@ func drawFig2bLarge(t *table.Table) (plots.Drawing, error) {
 	}
 	return plots.Drawing{
 		Panels: []plots.Panel{p},
-		Caption: fmt.Sprintf("Share of 50,000 other comparisons (300 at smoke scale) that PA-ERKLE's kernel does not satisfy during one pass, n = %s points drawn from N(0, I) in R⁵⁰. A comparison of objects of which nothing is known yet is a tie, which the paper's measure counts as an error. "+
-			"The curves of batch GNMDS need an eigendecomposition of minutes per step here and are drawn at n = 500 (fig2b). ", n) + trialsNote(t),
+		Caption: plots.Caption{Shows: fmt.Sprintf("Share of 50,000 other comparisons (300 at smoke scale) that PA-ERKLE's kernel does not satisfy during one pass, n = %s points drawn from N(0, I) in R⁵⁰. A comparison of objects of which nothing is known yet is a tie, which the paper's measure counts as an error. "+
+			"The curves of batch GNMDS need an eigendecomposition of minutes per step here and are drawn at n = 500 (fig2b). ", n) + trialsNote(t)},
 	}, nil
 }
 
@@ -280,6 +280,6 @@ func drawFig2Skips(t *table.Table) (plots.Drawing, error) {
 	}
 	swapped := printedSkips(t)
 	d.Text.Rows = append(d.Text.Rows, []string{"beside: updates that the printed rule skips", plusMinus(swapped, 5), fmt.Sprintf("%.1f", stat.StdDev(swapped, nil)), ""})
-	d.Caption = skipsShare + "A pass of PA-ERKLE, from K = I, over 2n random comparisons of n points drawn from N(0, I) in R⁵⁰, answered without error. " + skipsRule + skipsOurs(pass) + trialsNote(t)
+	d.Caption = plots.Caption{Shows: skipsShare + "A pass of PA-ERKLE, from K = I, over 2n random comparisons of n points drawn from N(0, I) in R⁵⁰, answered without error. " + skipsRule + skipsOurs(pass) + trialsNote(t)}
 	return d, nil
 }

@@ -157,7 +157,7 @@ func drawMusicErrors(t *table.Table, part string) (plots.Drawing, error) {
 	}
 	return plots.Drawing{
 		Panels: panels, Columns: 1, Text: &plots.TextTable{Head: errorHead, Rows: r.errorRows(part, allMethods, r.band())},
-		Caption: errorsShown[part] + ", a tie of the two distances counting as not satisfied, against the number of triplets seen; the table has it after all of them, and with a tie as half an error. PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. " + tauRule + describeTau(r.data) + " " + musicProtocol(t),
+		Caption: plots.Caption{Shows: errorsShown[part] + ", a tie of the two distances counting as not satisfied, against the number of triplets seen; the table has it after all of them, and with a tie as half an error. PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. " + tauRule + describeTau(r.data) + " " + musicProtocol(t)},
 	}, nil
 }
 
@@ -218,7 +218,7 @@ func drawMusicRanks(t *table.Table) (plots.Drawing, error) {
 			d.Panels = append(d.Panels, p)
 		}
 	}
-	d.Caption = "Number of eigenvalues of the kernel that are above a share of the largest one, against the number of triplets seen. The paper shows the batch methods and names no tolerance; ERKLE is added. An object that no triplet has named yet keeps the eigenvalue that K = I gives it, until the weight of the trace removes it. Points: the first and the last fit after up to 1000 more iterations. " + tauRule + describeTau(r.data) + " " + musicProtocol(t)
+	d.Caption = plots.Caption{Shows: "Number of eigenvalues of the kernel that are above a share of the largest one, against the number of triplets seen. The paper shows the batch methods and names no tolerance; ERKLE is added. An object that no triplet has named yet keeps the eigenvalue that K = I gives it, until the weight of the trace removes it. Points: the first and the last fit after up to 1000 more iterations. " + tauRule + describeTau(r.data) + " " + musicProtocol(t)}
 	return d, nil
 }
 
@@ -257,8 +257,8 @@ func drawMusicConflicts(t *table.Table) (plots.Drawing, error) {
 	}
 	return plots.Drawing{
 		Panels: []plots.Panel{p}, Text: text,
-		Caption: "A triplet says that one pair of objects is closer than another, and chains of triplets imply more such orders. A training triplet is agreeing if a chain of those before it implies it, conflicting if one implies its opposite (no kernel can then satisfy all of them), else new. Figure: how far ERKLE steps on them on average in one pass, steps of length 0 included; " +
-			"a step of length γ lowers d²(a, near) − d²(a, far) by 10γ before the projection. PA-ERKLE: margin 1; STE-ERKLE: δ = 1. \"At most\": so many triplets are left out if each that conflicts with those kept before it is; a kernel satisfies all the others, so that conflicts alone force no larger training error. " + musicProtocol(t),
+		Caption: plots.Caption{Shows: "A triplet says that one pair of objects is closer than another, and chains of triplets imply more such orders. A training triplet is agreeing if a chain of those before it implies it, conflicting if one implies its opposite (no kernel can then satisfy all of them), else new. Figure: how far ERKLE steps on them on average in one pass, steps of length 0 included; " +
+			"a step of length γ lowers d²(a, near) − d²(a, far) by 10γ before the projection. PA-ERKLE: margin 1; STE-ERKLE: δ = 1. \"At most\": so many triplets are left out if each that conflicts with those kept before it is; a kernel satisfies all the others, so that conflicts alone force no larger training error. " + musicProtocol(t)},
 	}, nil
 }
 
@@ -314,8 +314,8 @@ func drawMusicSettings(t *table.Table) (plots.Drawing, error) {
 	for _, method := range erkles {
 		row(method, "paper", r.t.Where("kind", curveKind, "method", method, "triplets", last), "")
 	}
-	d.Caption = "Other settings of ERKLE after all training triplets: the constant step δ of STE-ERKLE (paper: 1), the margin of PA-ERKLE (1), a largest step beyond which PA-ERKLE leaves a triplet out (none), and the form of the gradient: the paper's, or the true gradient in the Frobenius inner product, whose off-diagonal entries are half as large. One setting is changed at a time. " +
-		"Shown: one pass with each value, and ten passes with the value of the least validation error after one pass, which each split chooses for itself (the first of equals). " + musicProtocol(t)
+	d.Caption = plots.Caption{Shows: "Other settings of ERKLE after all training triplets: the constant step δ of STE-ERKLE (paper: 1), the margin of PA-ERKLE (1), a largest step beyond which PA-ERKLE leaves a triplet out (none), and the form of the gradient: the paper's, or the true gradient in the Frobenius inner product, whose off-diagonal entries are half as large. One setting is changed at a time. " +
+		"Shown: one pass with each value, and ten passes with the value of the least validation error after one pass, which each split chooses for itself (the first of equals). " + musicProtocol(t)}
 	return d, nil
 }
 
@@ -351,6 +351,6 @@ func drawStopping(t *table.Table, all ...judgedResults) (plots.Drawing, error) {
 			}
 		}
 	}
-	return orMissing(plots.Drawing{Text: text, Caption: fmt.Sprintf("Iterations (mean over %d splits, at most %d, or %d more where a fit has run on), the residual of the stopping rule, which asks for %g, the reasons for stopping, and mean ranks: eigenvalues above 10⁻³ and 10⁻⁶ of the largest. Fits start from the kernel of the size before, the first from K = I.",
-		len(t.Unique("trial")), batchIterations, convergedIterations, batchTol)}, "fits of any batch method")
+	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("Iterations (mean over %d splits, at most %d, or %d more where a fit has run on), the residual of the stopping rule, which asks for %g, the reasons for stopping, and mean ranks: eigenvalues above 10⁻³ and 10⁻⁶ of the largest. Fits start from the kernel of the size before, the first from K = I.",
+		len(t.Unique("trial")), batchIterations, convergedIterations, batchTol)}}, "fits of any batch method")
 }

@@ -60,14 +60,14 @@ func drawFewAnswers(t *table.Table, part string, data []string) (plots.Drawing, 
 		}
 		taus = append(taus, "On "+name+" "+describeTau(name))
 	}
-	d.Caption = errorsShown[part] + ", a tie counting as not satisfied, against the number of triplets seen; the table has it after all of them, and with a tie as half an error. "
+	d.Caption = plots.Caption{Shows: errorsShown[part] + ", a tie counting as not satisfied, against the number of triplets seen; the table has it after all of them, and with a tie as half an error. "}
 	if slices.Contains(data, materialOwn) {
-		d.Caption += fmt.Sprintf("100 rendered materials. The majority of the votes of each question of the training file without a tie: %d train and 600 validate, in an order of each trial's; all 2,738 of the test file test. This is no experiment of the paper: it has twenty times the answers. ", judgements[3].full.Train)
+		d.Caption.Shows += fmt.Sprintf("100 rendered materials. The majority of the votes of each question of the training file without a tie: %d train and 600 validate, in an order of each trial's; all 2,738 of the test file test. This is no experiment of the paper: it has twenty times the answers. ", judgements[3].full.Train)
 	} else {
-		d.Caption += "Stand-ins for the paper's answers about 200 outdoor scenes, which are not public: 100 rendered materials (the majority of the votes of each question without a tie; the questions were chosen actively, as the paper's were) and 85 shoes. As in the paper 1,000 triplets train, 600 validate τ and 1,000 test. " +
+		d.Caption.Shows += "Stand-ins for the paper's answers about 200 outdoor scenes, which are not public: 100 rendered materials (the majority of the votes of each question without a tie; the questions were chosen actively, as the paper's were) and 85 shoes. As in the paper 1,000 triplets train, 600 validate τ and 1,000 test. " +
 			"Shoes: \"features\" are distances of 4,096 AlexNet features, alone or as the start K₀ in place of I, scaled to the mean squared distance of K = I. \"trace\": PA-ERKLE with a penalty on the trace (the paper's future work), its weight of {0.01, 0.03, 0.05} by each trial's validation error at the end. "
 	}
-	d.Caption += "PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. Batch methods: each fit starts from the kernel of the size before and stops at a residual of " + table.Format(batchTol) + fmt.Sprintf(" or after %d iterations; \"run on\" is that at the end after up to %d more. ", batchIterations, convergedIterations) + tauRule + strings.Join(taus, " ") + " " + drawsNote(t, slices.Contains(data, materialOwn))
+	d.Caption.Shows += "PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. Batch methods: each fit starts from the kernel of the size before and stops at a residual of " + table.Format(batchTol) + fmt.Sprintf(" or after %d iterations; \"run on\" is that at the end after up to %d more. ", batchIterations, convergedIterations) + tauRule + strings.Join(taus, " ") + " " + drawsNote(t, slices.Contains(data, materialOwn))
 	return orMissing(d, "errors of any batch method")
 }
 

@@ -186,7 +186,7 @@ func drawFlips(t *table.Table) (plots.Drawing, error) {
 			d.Panels = append(d.Panels, p)
 		}
 	}
-	d.Caption = flipsAbout + " " + flipsBatchNote + " " + trialsNote(t)
+	d.Caption = plots.Caption{Shows: flipsAbout + " " + flipsBatchNote + " " + trialsNote(t)}
 	return orMissing(d, "any trial")
 }
 
@@ -208,7 +208,7 @@ func drawFlipsErrors(t *table.Table) (plots.Drawing, error) {
 		}
 		text.Rows = append(text.Rows, row)
 	}
-	return orMissing(plots.Drawing{Text: text, Caption: flipsAbout + " " + flipsBatchNote + " " + trialsNote(t)}, "any trial")
+	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: flipsAbout + " " + flipsBatchNote + " " + trialsNote(t)}}, "any trial")
 }
 
 var flipsClaims = []experiment.Claim{

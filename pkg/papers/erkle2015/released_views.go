@@ -37,8 +37,8 @@ var releasedAnswersViews = []experiment.View{
 		if p, ok := r.curves(plots.Panel{XLabel: "triplets seen", YLabel: "rank of the kernel", XLog: true, Direct: true}, batchNames, singleHow, byTest, func(g *table.Table) []float64 { return g.Values(looseRank) }, r.band); ok {
 			d.Panels = append(d.Panels, p)
 		}
-		d.Caption = "Music survey: share of the test triplets and of the training triplets seen so far that a kernel does not satisfy, a tie counting as not satisfied, and eigenvalues above 10⁻³ of the largest. " + namedPrograms +
-			fmt.Sprintf("Each fit starts from I and has at most %d iterations (declared beforehand for their cost; the paper's cap is 1000). ", musicCap) + cappedNote + releasedTau + musicTaus[gnmdsBatch].String() + ", the one best on test over sizes and trials. PA-ERKLE: margin 1; STE-ERKLE: δ = 1. " + splitsNote(t)
+		d.Caption = plots.Caption{Shows: "Music survey: share of the test triplets and of the training triplets seen so far that a kernel does not satisfy, a tie counting as not satisfied, and eigenvalues above 10⁻³ of the largest. " + namedPrograms +
+			fmt.Sprintf("Each fit starts from I and has at most %d iterations (declared beforehand for their cost; the paper's cap is 1000). ", musicCap) + cappedNote + releasedTau + musicTaus[gnmdsBatch].String() + ", the one best on test over sizes and trials. PA-ERKLE: margin 1; STE-ERKLE: δ = 1. " + splitsNote(t)}
 		return orMissing(d, "answers about music")
 	}},
 	{Name: "released-fig4", Title: "Fig. 4, stand-ins, with the named programs", Draw: func(t *table.Table) (plots.Drawing, error) {
@@ -47,8 +47,8 @@ var releasedAnswersViews = []experiment.View{
 			r := answersIn(t, data)
 			d.Panels = r.errorPanel(d.Panels, data, "test", plain)
 		}
-		d.Caption = "Stand-ins for answers about outdoor scenes: share of the test triplets that a kernel does not satisfy, a tie counting as not satisfied. " + namedPrograms +
-			fmt.Sprintf("Each fit starts from I and has at most %d iterations. ", answersCap) + cappedNote + releasedTau + fewTaus[gnmdsBatch].String() + ", the one best on test over sizes and trials. PA-ERKLE: margin 1; STE-ERKLE: δ = 1. " + drawsNote(t, false)
+		d.Caption = plots.Caption{Shows: "Stand-ins for answers about outdoor scenes: share of the test triplets that a kernel does not satisfy, a tie counting as not satisfied. " + namedPrograms +
+			fmt.Sprintf("Each fit starts from I and has at most %d iterations. ", answersCap) + cappedNote + releasedTau + fewTaus[gnmdsBatch].String() + ", the one best on test over sizes and trials. PA-ERKLE: margin 1; STE-ERKLE: δ = 1. " + drawsNote(t, false)}
 		return orMissing(d, "stand-ins")
 	}},
 	{Name: "released-answers-final", Title: "Errors of the named programs on answers after all triplets", Draw: func(t *table.Table) (plots.Drawing, error) {
@@ -64,7 +64,7 @@ var releasedAnswersViews = []experiment.View{
 				text.Rows = append(text.Rows, append(row, r.endings(g)...))
 			})
 		}
-		return orMissing(plots.Drawing{Text: text, Caption: "After all training triplets. " + namedPrograms + fmt.Sprintf("At most %d iterations on music, %d elsewhere. ", musicCap, answersCap) + cappedNote + releasedTau + fewTaus[gnmdsBatch].String() + " (music: " + musicTaus[gnmdsBatch].String() + "); CKL has no trace term. " + starNote + "± are 95 % intervals, on music corrected for splits of the same answers. " + trialsNote(t)}, "any fit")
+		return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: "After all training triplets. " + namedPrograms + fmt.Sprintf("At most %d iterations on music, %d elsewhere. ", musicCap, answersCap) + cappedNote + releasedTau + fewTaus[gnmdsBatch].String() + " (music: " + musicTaus[gnmdsBatch].String() + "); CKL has no trace term. " + starNote + "± are 95 % intervals, on music corrected for splits of the same answers. " + trialsNote(t)}}, "any fit")
 	}},
 }
 
@@ -123,8 +123,8 @@ func drawReleasedFig1b(t *table.Table) (plots.Drawing, error) {
 			d.Panels = append(d.Panels, p)
 		}
 	}
-	d.Caption = "Test error against the number of triplets seen. " + namedPrograms + fmt.Sprintf("They have at most %d iterations in the first panel, as the paper says, and %d per mini-batch of 100 triplets in the second; below, our own fits of the same objectives, with a bound on how far each is from its minimum. "+cappedNote, releasedCap, chainedCap) +
-		releasedTau + releasedTaus[gnmdsBatch].String() + " (GNMDS; solved also 0.0001) or " + tauGrid.String() + " (others), chained " + fewTaus[gnmdsBatch].String() + ": one per method, best on test over sizes and trials, which is the paper's rule." + ninePasses + " " + fig1Setup + " " + trialsNote(t)
+	d.Caption = plots.Caption{Shows: "Test error against the number of triplets seen. " + namedPrograms + fmt.Sprintf("They have at most %d iterations in the first panel, as the paper says, and %d per mini-batch of 100 triplets in the second; below, our own fits of the same objectives, with a bound on how far each is from its minimum. "+cappedNote, releasedCap, chainedCap) +
+		releasedTau + releasedTaus[gnmdsBatch].String() + " (GNMDS; solved also 0.0001) or " + tauGrid.String() + " (others), chained " + fewTaus[gnmdsBatch].String() + ": one per method, best on test over sizes and trials, which is the paper's rule." + ninePasses + " " + fig1Setup + " " + trialsNote(t)}
 	return orMissing(d, "any trial")
 }
 
@@ -154,8 +154,8 @@ func drawReleasedFig1c(t *table.Table) (plots.Drawing, error) {
 			d.Panels = append(d.Panels, p)
 		}
 	}
-	d.Caption = "Test error after all training triplets against the number of passes: β of ERKLE, full gradient steps of the named programs. " + namedPrograms +
-		"Each number of steps has the first step η, one of " + releasedEtas.String() + ", and τ, one of " + fewTaus[gnmdsBatch].String() + " (second panel: 1), that are best on test, the paper's rule for the step. " + fig1Setup + " " + trialsNote(t)
+	d.Caption = plots.Caption{Shows: "Test error after all training triplets against the number of passes: β of ERKLE, full gradient steps of the named programs. " + namedPrograms +
+		"Each number of steps has the first step η, one of " + releasedEtas.String() + ", and τ, one of " + fewTaus[gnmdsBatch].String() + " (second panel: 1), that are best on test, the paper's rule for the step. " + fig1Setup + " " + trialsNote(t)}
 	return orMissing(d, "any trial")
 }
 
@@ -256,5 +256,5 @@ func drawReleasedFinal(t *table.Table) (plots.Drawing, error) {
 			text.Rows = append(text.Rows, append(row, over, residual))
 		})
 	}
-	return orMissing(plots.Drawing{Text: text, Caption: "After all training triplets. " + namedPrograms + "Certified fits are our own of the same objectives, each with a bound on how far it is from its minimum, in units of the objective of K = 0 (the residual); above the minimum is by how much the program's objective is greater than that of the certified fit with the same τ, in the same units. The programs' CKL has no trace term. Single fits have at most 1000 iterations, chained ones 100 per mini-batch. " + starNote + cappedNote + fig1Setup + " " + trialsNote(t)}, "any trial")
+	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: "After all training triplets. " + namedPrograms + "Certified fits are our own of the same objectives, each with a bound on how far it is from its minimum, in units of the objective of K = 0 (the residual); above the minimum is by how much the program's objective is greater than that of the certified fit with the same τ, in the same units. The programs' CKL has no trace term. Single fits have at most 1000 iterations, chained ones 100 per mini-batch. " + starNote + cappedNote + fig1Setup + " " + trialsNote(t)}}, "any trial")
 }

@@ -82,8 +82,8 @@ func drawRepeats(t *table.Table) (plots.Drawing, error) {
 		mean, half := judge.Summarize(testErrors(g)).Interval()
 		text.Rows = append(text.Rows, append(key, fmt.Sprintf("%.2f", 100*judge.Summarize(strictErrors(g, "train")).Mean), fmt.Sprintf("%.2f", 100*mean), fmt.Sprintf("%.2f", 100*half)))
 	}
-	return orMissing(plots.Drawing{Text: text, Caption: "Ten passes (β = 10) of PA-ERKLE and STE-ERKLE (δ = 1), where each round repeats nine of the triplets so far. Uniform is the paper's draw; seldom draws each with a probability in proportion to 1/(1 + how often it was drawn before) (ours). Share of triplets that the kernel does not satisfy, a tie counting as not satisfied. " +
-		"Points from N(0, I) in R⁵⁰, answers without error: 100 of them with 10,000 training triplets, 500 with 1,000 (20 and 25 in R⁵ with 300 and 50 at smoke scale). " + trialsNote(t)}, "errors on any data")
+	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Ten passes (β = 10) of PA-ERKLE and STE-ERKLE (δ = 1), where each round repeats nine of the triplets so far. Uniform is the paper's draw; seldom draws each with a probability in proportion to 1/(1 + how often it was drawn before) (ours). Share of triplets that the kernel does not satisfy, a tie counting as not satisfied. " +
+		"Points from N(0, I) in R⁵⁰, answers without error: 100 of them with 10,000 training triplets, 500 with 1,000 (20 and 25 in R⁵ with 300 and 50 at smoke scale). " + trialsNote(t)}}, "errors on any data")
 }
 
 var repeatsClaims = []experiment.Claim{

@@ -44,7 +44,7 @@ func drawRestarts(t *table.Table) (plots.Drawing, error) {
 		spreads, errors = append(spreads, spread), append(errors, wrong)
 	}
 	d.Panels = append(spreads, errors...)
-	d.Caption = "Above: by how much the objective of the worst of ten starts exceeds that of the best, in per cent of F(0). Below: test error of the best start and of fits of a kernel. " + restartAbout(t)
+	d.Caption = plots.Caption{Shows: "Above: by how much the objective of the worst of ten starts exceeds that of the best, in per cent of F(0). Below: test error of the best start and of fits of a kernel. " + restartAbout(t)}
 	return orMissing(d, "any trial")
 }
 
@@ -114,7 +114,7 @@ func drawRestartsFollowed(t *table.Table) (plots.Drawing, error) {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = "Each start is fitted to the first number of triplets and then goes on from its own solution to the next. The start with the least objective at each number, and, dashed, the one that had it at the first; the table has all numbers of coordinates. Another start is best if the one that was best at the number before is more than 0.1 % of F(0) above it. " + restartAbout(t)
+	d.Caption = plots.Caption{Shows: "Each start is fitted to the first number of triplets and then goes on from its own solution to the next. The start with the least objective at each number, and, dashed, the one that had it at the first; the table has all numbers of coordinates. Another start is best if the one that was best at the number before is more than 0.1 % of F(0) above it. " + restartAbout(t)}
 	return orMissing(d, "any trial")
 }
 

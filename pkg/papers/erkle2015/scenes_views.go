@@ -44,7 +44,7 @@ func drawScenes(of func(*table.Table) []float64, label, shown string) func(t *ta
 				d.Panels = append(d.Panels, p)
 			}
 		}
-		d.Caption = shown + ", a tie counting as not satisfied, against the number of triplets seen. " + scenesAbout(t)
+		d.Caption = plots.Caption{Shows: shown + ", a tie counting as not satisfied, against the number of triplets seen. " + scenesAbout(t)}
 		return orMissing(d, "any trial")
 	}
 }
@@ -71,5 +71,5 @@ func drawScenesFits(t *table.Table) (plots.Drawing, error) {
 		}
 		text.Rows = append(text.Rows, append(key, fmt.Sprintf("%.0f", judge.Summarize(g.Values("iterations")).Mean), fmt.Sprintf("%.0f", above), fmt.Sprintf("%.2g", slices.Max(residuals))))
 	}
-	return orMissing(plots.Drawing{Text: text, Caption: fmt.Sprintf("How the batch fits of erkle2015/scenes ended, by L-BFGS on factors with projected steps, over all sizes and trials: mean iterations, of at most %d, the share of fits that ended above the residual of %g (GNMDS and STE: a bound on the distance from the minimum in units of the objective of K = 0; CKL: of its linearisation), and the largest residual.", convergedIterations, batchTol)}, "fits on any data")
+	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("How the batch fits of erkle2015/scenes ended, by L-BFGS on factors with projected steps, over all sizes and trials: mean iterations, of at most %d, the share of fits that ended above the residual of %g (GNMDS and STE: a bound on the distance from the minimum in units of the objective of K = 0; CKL: of its linearisation), and the largest residual.", convergedIterations, batchTol)}}, "fits on any data")
 }

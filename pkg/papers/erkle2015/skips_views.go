@@ -43,7 +43,7 @@ func drawSkips(t *table.Table) (plots.Drawing, error) {
 	for _, cell := range paCells(t) {
 		d.Panels = append(d.Panels, skipsPanel(t.Where("cell", cell), cell))
 	}
-	d.Caption = skipsShare + skipsSetup + skipsOurs(t) + trialsNote(t)
+	d.Caption = plots.Caption{Shows: skipsShare + skipsSetup + skipsOurs(t) + trialsNote(t)}
 	return orMissing(d, "any trial")
 }
 
@@ -104,5 +104,5 @@ func drawSkipsCounts(t *table.Table) (plots.Drawing, error) {
 			text.Rows = append(text.Rows, append(row, fmt.Sprintf("%.3f", moved), plusMinus(g.Values("printed"), 5), fmt.Sprintf("%.1f", skipped)))
 		}
 	}
-	return orMissing(plots.Drawing{Text: text, Caption: "Counts so far, means over trials. The mean change of the margin is by how much removing a negative eigenvalue moves d²(a, c) − d²(a, b) of its triplet, which a passive-aggressive step has just set to 1. " + skipsSetup + "Constant step: γ = 1 wherever the hinge loss is positive. " + trialsNote(t)}, "any trial")
+	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Counts so far, means over trials. The mean change of the margin is by how much removing a negative eigenvalue moves d²(a, c) − d²(a, b) of its triplet, which a passive-aggressive step has just set to 1. " + skipsSetup + "Constant step: γ = 1 wherever the hinge loss is positive. " + trialsNote(t)}}, "any trial")
 }

@@ -37,7 +37,7 @@ func drawSpeedTriplets(t, times *table.Table) (plots.Drawing, error) {
 	if len(p.Marks) == 0 {
 		return plots.Missing("any trial"), nil
 	}
-	return plots.Drawing{Panels: []plots.Panel{p, memory}, Columns: 2, Caption: "Time per active triplet between one checkpoint and the next, and what the learner saves then. " + speedSetup + trialsNote(t)}, nil
+	return plots.Drawing{Panels: []plots.Panel{p, memory}, Columns: 2, Caption: plots.Caption{Shows: "Time per active triplet between one checkpoint and the next, and what the learner saves then. " + speedSetup + trialsNote(t)}}, nil
 }
 
 func drawSpeedObjects(t, times *table.Table) (plots.Drawing, error) {
@@ -101,7 +101,7 @@ func drawSpeedObjects(t, times *table.Table) (plots.Drawing, error) {
 	memory.Marks = append(memory.Marks, plots.Line{Name: "n² numbers of 8 bytes", Color: plots.Grey, Dashed: true, X: x, Y: full})
 	return plots.Drawing{
 		Panels: []plots.Panel{timed, memory}, Columns: 2, Text: text,
-		Caption: speedSetup + "The grey line on the left is the time to sum up the n² entries of a kernel, at the speed of the memory where they do not fit into the cache: what an update costs at least that touches all of them. " +
-			"Memory is what the learner saves after these triplets, of which numbers in base64 take a third more than in memory, and buffers that speed up the search are left out; a saved dense kernel is one triangle. " + trialsNote(t),
+		Caption: plots.Caption{Shows: speedSetup + "The grey line on the left is the time to sum up the n² entries of a kernel, at the speed of the memory where they do not fit into the cache: what an update costs at least that touches all of them. " +
+			"Memory is what the learner saves after these triplets, of which numbers in base64 take a third more than in memory, and buffers that speed up the search are left out; a saved dense kernel is one triangle. " + trialsNote(t)},
 	}, nil
 }

@@ -155,9 +155,9 @@ func drawTau(t *table.Table) (plots.Drawing, error) {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = fmt.Sprintf("Share of triplets that the kernels of the batch methods do not satisfy (a tie counts as not satisfied), mean over the sizes in the table and %d trials, by the weight τ of trace K in the objective Σ l + τ·trace K. "+
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("Share of triplets that the kernels of the batch methods do not satisfy (a tie counts as not satisfied), mean over the sizes in the table and %d trials, by the weight τ of trace K in the objective Σ l + τ·trace K. "+
 		"Each fit starts from the kernel of the size before and stops at a residual of %g or after %d iterations. Chosen among five values (the paper: ten) by the least mean validation error, one τ per data set and method, and in brackets by the least mean test error, which is the paper's rule, and by the validation error after all triplets: %s. "+
-		"The figures have the splits of these trials as their first ones. On 500 points with few triplets the least error was at the lower end of the grid of the others, on validation triplets of another seed, and the grid is shifted. No intervals: two trials.", len(t.Unique("trial")), batchTol, batchIterations, strings.Join(chosen, "; "))
+		"The figures have the splits of these trials as their first ones. On 500 points with few triplets the least error was at the lower end of the grid of the others, on validation triplets of another seed, and the grid is shifted. No intervals: two trials.", len(t.Unique("trial")), batchTol, batchIterations, strings.Join(chosen, "; "))}
 	return orMissing(d, "errors on any data")
 }
 
@@ -169,6 +169,6 @@ func drawTauStopping(t *table.Table) (plots.Drawing, error) {
 			strings.Join(g.Unique("stopped"), "; "), fmt.Sprintf("%.0f", judge.Summarize(g.Values("rank")).Mean),
 		))
 	}
-	return orMissing(plots.Drawing{Text: text, Caption: fmt.Sprintf("How the fits of erkle2015/tau ended: iterations (mean over %d trials, at most %d), the residual of the stopping rule, which asks for %g, the reasons for stopping that occurred, and the rank of the kernel. The paper stops its batch methods after at most 1000 iterations of plain projected gradient or when the objective changes by less than 10⁻⁷.",
-		len(t.Unique("trial")), batchIterations, batchTol)}, "fits on any data")
+	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("How the fits of erkle2015/tau ended: iterations (mean over %d trials, at most %d), the residual of the stopping rule, which asks for %g, the reasons for stopping that occurred, and the rank of the kernel. The paper stops its batch methods after at most 1000 iterations of plain projected gradient or when the objective changes by less than 10⁻⁷.",
+		len(t.Unique("trial")), batchIterations, batchTol)}}, "fits on any data")
 }

@@ -295,8 +295,8 @@ func drawTolerance(t *table.Table) (plots.Drawing, error) {
 		}
 		d.Panels = append(d.Panels, skips, fails)
 	}
-	d.Caption = "PA-ERKLE in one pass over random comparisons of points drawn from N(0, I) in R⁵⁰, answered without error, where eigenvalues from −ε on are let be. Left: share of the triplets after which no eigenvalue is below −ε, the most that any rule with this tolerance may skip; ε = 0 is exact projection. " +
-		"Right: test error (5,000 triplets) of the kernel that one projection at the end leaves. K₀ = I, and a step has γ = 0.1 at first. An eigenvalue below −ε is raised to −ε, the nearest kernel with the tolerance, or to 0. " + trialsNote(t)
+	d.Caption = plots.Caption{Shows: "PA-ERKLE in one pass over random comparisons of points drawn from N(0, I) in R⁵⁰, answered without error, where eigenvalues from −ε on are let be. Left: share of the triplets after which no eigenvalue is below −ε, the most that any rule with this tolerance may skip; ε = 0 is exact projection. " +
+		"Right: test error (5,000 triplets) of the kernel that one projection at the end leaves. K₀ = I, and a step has γ = 0.1 at first. An eigenvalue below −ε is raised to −ε, the nearest kernel with the tolerance, or to 0. " + trialsNote(t)}
 	return orMissing(d, "any trial")
 }
 

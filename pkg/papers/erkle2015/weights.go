@@ -122,8 +122,8 @@ func drawWeights(t *table.Table) (plots.Drawing, error) {
 				fmt.Sprintf("%.0f", judge.Summarize(g.Values("rank")).Mean), fmt.Sprintf("%.0f", judge.Summarize(g.Values("trace")).Mean)})
 		}
 	}
-	return orMissing(plots.Drawing{Text: text, Caption: "PA-ERKLE, one pass, with a weight of the trace (ours). Share of the test triplets that the kernel does not satisfy, a tie counting as not satisfied, its rank, and its trace. Points from N(0, I) in R⁵⁰, answers without error: 100 of them with 2,000 training triplets, 500 with 500 (20 and 25 in R⁵ with 300 and 50 at smoke scale). " +
-		"After each update that changes the kernel all eigenvalues fall, those below 0 to 0: with budget, by what the trace exceeds that of K = I by, over the number of objects; with share, by γ/j at update j; fixed, by γτ. No trace is the paper's learner. " + trialsNote(t)}, "errors on any data")
+	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: "PA-ERKLE, one pass, with a weight of the trace (ours). Share of the test triplets that the kernel does not satisfy, a tie counting as not satisfied, its rank, and its trace. Points from N(0, I) in R⁵⁰, answers without error: 100 of them with 2,000 training triplets, 500 with 500 (20 and 25 in R⁵ with 300 and 50 at smoke scale). " +
+		"After each update that changes the kernel all eigenvalues fall, those below 0 to 0: with budget, by what the trace exceeds that of K = I by, over the number of objects; with share, by γ/j at update j; fixed, by γτ. No trace is the paper's learner. " + trialsNote(t)}}, "errors on any data")
 }
 
 var weightsClaims = []experiment.Claim{

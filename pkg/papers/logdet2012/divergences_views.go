@@ -83,7 +83,7 @@ func drawDivergences(setting string) func([]scaled) plots.Drawing {
 		if setting == settingFixed {
 			note = fixedNote
 		}
-		d.Caption = "Test error of the k nearest training rows under the W of each φ, and under the Euclidean distance. " + note + divergenceProtocol(all)
+		d.Caption = plots.Caption{Shows: "Test error of the k nearest training rows under the W of each φ, and under the Euclidean distance. " + note + divergenceProtocol(all)}
 		return d
 	}
 }
@@ -115,7 +115,7 @@ func drawSpectra(all []scaled) plots.Drawing {
 			d.Panels, d.Text.Rows = append(d.Panels, p), append(d.Text.Rows, row)
 		}
 	}
-	d.Caption = "Eigenvalues of W, descending, as shares of the largest, with c, α and τ = 1: geometric means over folds and trials, with bands of their 95 % intervals (corrected as errors are). Shares below 10⁻⁴, zeros among them, are drawn there. The table has the mean rank, also with c, α and τ chosen on training rows. " + divergenceProtocol(all)
+	d.Caption = plots.Caption{Shows: "Eigenvalues of W, descending, as shares of the largest, with c, α and τ = 1: geometric means over folds and trials, with bands of their 95 % intervals (corrected as errors are). Shares below 10⁻⁴, zeros among them, are drawn there. The table has the mean rank, also with c, α and τ chosen on training rows. " + divergenceProtocol(all)}
 	return d
 }
 
@@ -168,8 +168,8 @@ func drawDivergenceTimes(t, times *table.Table) (plots.Drawing, error) {
 		d.Panels = append(d.Panels, p)
 	}
 	r := all[0].sets[0]
-	d.Caption = fmt.Sprintf("CPU time of one core, both folds of a trial, from λ = 0 to a KKT residual of 10⁻⁶, or to the cap of %.0f Newton steps. The figure has c, α and τ = 1, the same problem for all φ; the table also those chosen on training rows, and the inner cross-validation, to a residual of 10⁻² or 30 steps, with its neighbours. Means over trials with 95 %% t intervals. ",
-		experiment.First(r.of("steps", phiLogDet, settingFixed), "of")) + divergenceProtocol(all)
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("CPU time of one core, both folds of a trial, from λ = 0 to a KKT residual of 10⁻⁶, or to the cap of %.0f Newton steps. The figure has c, α and τ = 1, the same problem for all φ; the table also those chosen on training rows, and the inner cross-validation, to a residual of 10⁻² or 30 steps, with its neighbours. Means over trials with 95 %% t intervals. ",
+		experiment.First(r.of("steps", phiLogDet, settingFixed), "of")) + divergenceProtocol(all)}
 	return d, nil
 }
 
@@ -197,5 +197,5 @@ func drawDivergenceChoices(all []scaled) plots.Drawing {
 			}
 		}
 	}
-	return plots.Drawing{Text: text, Caption: "Errors of the candidates are means over trials and folds of the inner cross-validation, on half of the training rows each. " + chosenNote + "A fit in choosing that ends after 30 Newton steps before a residual of 10⁻², or at the end after 100 before 10⁻⁶, has not converged. " + divergenceProtocol(all)}
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Errors of the candidates are means over trials and folds of the inner cross-validation, on half of the training rows each. " + chosenNote + "A fit in choosing that ends after 30 Newton steps before a residual of 10⁻², or at the end after 100 before 10⁻⁶, has not converged. " + divergenceProtocol(all)}}
 }

@@ -122,8 +122,8 @@ func drawFig1a(all []readResults) plots.Drawing {
 		}
 		d.Text.Rows = append(d.Text.Rows, rows...)
 	}
-	d.Caption = "Test error of the k nearest training rows under each metric, learned from the training fold alone. The paper does not say how features were scaled; its axis reaches 35 %, as only unscaled ones do, which are on the left; on the right each is standardised by its training fold. " +
-		"The paper gives no numbers. The table adds u and ℓ at the same shares of the range (bins), on unscaled features, where the methods without bounds are as before. Wider grid: σ² from 1/32 to 8 medians, where most folds chose the end of ½, 1 and 2. " + foldsNote(all[0].sets[0].t) + " " + protocol(all[0].sets)
+	d.Caption = plots.Caption{Shows: "Test error of the k nearest training rows under each metric, learned from the training fold alone. The paper does not say how features were scaled; its axis reaches 35 %, as only unscaled ones do, which are on the left; on the right each is standardised by its training fold. " +
+		"The paper gives no numbers. The table adds u and ℓ at the same shares of the range (bins), on unscaled features, where the methods without bounds are as before. Wider grid: σ² from 1/32 to 8 medians, where most folds chose the end of ½, 1 and 2. " + foldsNote(all[0].sets[0].t) + " " + protocol(all[0].sets)}
 	return d
 }
 
@@ -146,8 +146,8 @@ func drawBounds(all []results) plots.Drawing {
 		}
 		d.Panels = append(d.Panels, plots.Panel{Title: method, XLabel: "test error (%)", Marks: []plots.Mark{marks[0], marks[1]}})
 	}
-	d.Caption = "Features as they are. The paper takes u and ℓ from the 1st and 99th percentiles of the distances. The program of Davis et al. (2007), which its authors used before, speaks of percentiles but divides the range of the distances into 100 equal bins, and takes the centres of two of them: " +
-		"here the first and the last but one, 1 and 99. Where a few rows are far from all others ℓ is then beyond nearly all distances. u and ℓ are squared distances in units of their median, Euclidean; those of the Gaussian kernel are by the same rules. " + foldsNote(all[0].t) + " " + protocol(all)
+	d.Caption = plots.Caption{Shows: "Features as they are. The paper takes u and ℓ from the 1st and 99th percentiles of the distances. The program of Davis et al. (2007), which its authors used before, speaks of percentiles but divides the range of the distances into 100 equal bins, and takes the centres of two of them: " +
+		"here the first and the last but one, 1 and 99. Where a few rows are far from all others ℓ is then beyond nearly all distances. u and ℓ are squared distances in units of their median, Euclidean; those of the Gaussian kernel are by the same rules. " + foldsNote(all[0].t) + " " + protocol(all)}
 	return d
 }
 
@@ -163,7 +163,7 @@ func drawChoices(all []readResults) plots.Drawing {
 		}
 	}
 	sets := all[0].sets
-	return plots.Drawing{Text: text, Caption: choiceNote(sets[0]) + protocol(sets)}
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: choiceNote(sets[0]) + protocol(sets)}}
 }
 
 // choiceNote explains the cells of choiceHead.
@@ -219,5 +219,5 @@ func drawData(all []results) plots.Drawing {
 		}
 		text.Rows = append(text.Rows, row)
 	}
-	return plots.Drawing{Text: text, Caption: "Sizes, and what a fold has: training rows and pairs of them, means over folds and trials. A pair of rows of two classes may be drawn for both. " + protocol(all)}
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Sizes, and what a fold has: training rows and pairs of them, means over folds and trials. A pair of rows of two classes may be drawn for both. " + protocol(all)}}
 }

@@ -524,8 +524,8 @@ func TestStandInIsLabelled(t *testing.T) {
 			t.Errorf("%s of nothing: notes %v, error %v", v.Name, d.Notes, err)
 		}
 		d, err = v.Draw(tb)
-		if err != nil || !strings.Contains(d.Caption, "Stand-in: nine Reuters topics; the Clarify traces are not public") {
-			t.Errorf("%s: caption %q, error %v", v.Name, d.Caption, err)
+		if err != nil || !strings.Contains(d.Caption.String(), "Stand-in: nine Reuters topics; the Clarify traces are not public") {
+			t.Errorf("%s: caption %q, error %v", v.Name, d.Caption.String(), err)
 		}
 	}
 	for _, c := range Fig1bc.Claims {

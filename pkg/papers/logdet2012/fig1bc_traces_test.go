@@ -187,8 +187,8 @@ func TestSuppliedTraces(t *testing.T) {
 	for _, v := range Fig1bc.Views {
 		for tb, want := range map[*table.Table]string{without: "Stand-in: nine Reuters topics", with: "traces of the Clarify system as supplied"} {
 			d, err := v.Draw(tb)
-			if err != nil || !strings.Contains(d.Caption, want) || strings.Contains(d.Caption, "Stand-in") != (tb == without) {
-				t.Errorf("%s: caption %q, want %q, error %v", v.Name, d.Caption, want, err)
+			if err != nil || !strings.Contains(d.Caption.String(), want) || strings.Contains(d.Caption.String(), "Stand-in") != (tb == without) {
+				t.Errorf("%s: caption %q, want %q, error %v", v.Name, d.Caption.String(), want, err)
 			}
 		}
 	}

@@ -109,7 +109,7 @@ func drawFig1b(all []results) plots.Drawing {
 		of = "20 functions as features: counts as they are and standardised by the training fold. "
 	}
 	_, object := all[0].nouns()
-	d.Caption = "Test error of the k nearest training " + object + " under each metric, with " + of + wordProtocol(all[0])
+	d.Caption = plots.Caption{Shows: "Test error of the k nearest training " + object + " under each metric, with " + of + wordProtocol(all[0])}
 	return d
 }
 
@@ -156,7 +156,7 @@ func drawFig1c(all []results) plots.Drawing {
 		return plots.Missing("errors on Latex")
 	}
 	feature, _ := all[0].nouns()
-	d.Caption = "Test error against the number of " + feature + "s that are features, for the methods of the paper's figure, with bands of 95 % intervals; the table has all methods. " + note + " " + wordProtocol(all[0])
+	d.Caption = plots.Caption{Shows: "Test error against the number of " + feature + "s that are features, for the methods of the paper's figure, with bands of 95 % intervals; the table has all methods. " + note + " " + wordProtocol(all[0])}
 	return d
 }
 
@@ -171,7 +171,7 @@ func drawWordChoices(all []results) plots.Drawing {
 			}
 		}
 	}
-	return plots.Drawing{Text: text, Caption: choiceNote(all[0]) + wordProtocol(all[0])}
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: choiceNote(all[0]) + wordProtocol(all[0])}}
 }
 
 func drawTopics(all []results) plots.Drawing {
@@ -189,7 +189,7 @@ func drawTopics(all []results) plots.Drawing {
 			text.Rows = append(text.Rows, []string{topic, fmt.Sprintf("%.0f", stat.Mean(g.Values("value"), nil)), fmt.Sprintf("%.0f", stat.Mean(g.Values("of"), nil))})
 		}
 	}
-	return plots.Drawing{Text: text, Caption: fmt.Sprintf("The classes. %s Similar and dissimilar pairs of a training fold: %.0f and %.0f. ", r.withoutNote(dims), r.size(similarPairs), r.size(dissimilarPairs)) + wordProtocol(r)}
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("The classes. %s Similar and dissimilar pairs of a training fold: %.0f and %.0f. ", r.withoutNote(dims), r.size(similarPairs), r.size(dissimilarPairs)) + wordProtocol(r)}}
 }
 
 // withoutNote says how many documents the selected words do not tell apart.
@@ -246,5 +246,5 @@ func drawWords(all []results) plots.Drawing {
 		}
 		text.Rows = append(text.Rows, append(row, fmt.Sprintf("%.1f", w.place)))
 	}
-	return plots.Drawing{Text: text, Caption: fmt.Sprintf("The %d "+feature+"s selected most often with %d features, of %d that any training fold selected. ", len(text.Rows), printedDims, len(words)) + wordProtocol(r)}
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("The %d "+feature+"s selected most often with %d features, of %d that any training fold selected. ", len(text.Rows), printedDims, len(words)) + wordProtocol(r)}}
 }

@@ -88,8 +88,8 @@ func drawTextPanel(all []textResults) plots.Drawing {
 		}
 		d.Text.Rows = append(d.Text.Rows, row)
 	}
-	d.Caption = "Accuracy of the k nearest training documents, tf-idf of unit length, against the size of the basis, with bands of 95 % intervals. Left: the lines of the paper, which gives no numbers; LSA is centred, LMNN learns in its coordinates, Euclidean has no basis. " +
-		"Right, ours: is it what LogDet learns, or the labels in the basis? The basis alone (distances in its coordinates, nothing learned); W = I + tUUᵀ, one number learned; LMNN in the coordinates of the basis; LSA not centred. " + textProtocol(r)
+	d.Caption = plots.Caption{Shows: "Accuracy of the k nearest training documents, tf-idf of unit length, against the size of the basis, with bands of 95 % intervals. Left: the lines of the paper, which gives no numbers; LSA is centred, LMNN learns in its coordinates, Euclidean has no basis. " +
+		"Right, ours: is it what LogDet learns, or the labels in the basis? The basis alone (distances in its coordinates, nothing learned); W = I + tUUᵀ, one number learned; LMNN in the coordinates of the basis; LSA not centred. " + textProtocol(r)}
 	return d
 }
 
@@ -114,8 +114,8 @@ func drawTextReadings(all []textResults) plots.Drawing {
 			}
 		}
 	}
-	return plots.Drawing{Text: text, Caption: fmt.Sprintf("What the paper leaves open: the length of the vectors, here 1 or tf-idf as it is, and pairs that no metric of the basis satisfies: kept, with slack on the full squared distance, or dropped, as Eq. 11 has it without such a slack. Beside that ℓ twice the 99th percentile, and LSA centred or not. "+
-		"Tf-idf as it is has at most %d training documents, drawn. ", otherTrain) + textProtocol(all[0].results)}
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("What the paper leaves open: the length of the vectors, here 1 or tf-idf as it is, and pairs that no metric of the basis satisfies: kept, with slack on the full squared distance, or dropped, as Eq. 11 has it without such a slack. Beside that ℓ twice the 99th percentile, and LSA centred or not. "+
+		"Tf-idf as it is has at most %d training documents, drawn. ", otherTrain) + textProtocol(all[0].results)}}
 }
 
 func drawTextPairs(all []textResults) plots.Drawing {
@@ -131,7 +131,7 @@ func drawTextPairs(all []textResults) plots.Drawing {
 			}
 		}
 	}
-	return plots.Drawing{Text: text, Caption: "Means over folds and trials. Only the part of a distance inside the basis can change. A similar pair whose part outside is longer than u is infeasible: it is kept with slack, or dropped. A dissimilar pair whose part outside is longer than ℓ is satisfied already. " + textProtocol(all[0].results)}
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Means over folds and trials. Only the part of a distance inside the basis can change. A similar pair whose part outside is longer than u is infeasible: it is kept with slack, or dropped. A dissimilar pair whose part outside is longer than ℓ is satisfied already. " + textProtocol(all[0].results)}}
 }
 
 func drawTextChoices(all []textResults) plots.Drawing {
@@ -143,7 +143,7 @@ func drawTextChoices(all []textResults) plots.Drawing {
 			}
 		}
 	}
-	return plots.Drawing{Text: text, Caption: choiceNoteOn(all[0].results, "half of its documents") + textProtocol(all[0].results)}
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: choiceNoteOn(all[0].results, "half of its documents") + textProtocol(all[0].results)}}
 }
 
 func drawTextData(all []textResults) plots.Drawing {
@@ -164,5 +164,5 @@ func drawTextData(all []textResults) plots.Drawing {
 		}
 		text.Rows = append(text.Rows, append(row, strings.Join(ranks, ", ")))
 	}
-	return plots.Drawing{Text: text, Caption: "Means over folds and trials; u and ℓ in medians of the squared Euclidean distances. " + textProtocol(all[0].results)}
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Means over folds and trials; u and ℓ in medians of the squared Euclidean distances. " + textProtocol(all[0].results)}}
 }

@@ -104,8 +104,8 @@ func drawPlanes(all []planes) plots.Drawing {
 			d.Panels = append(d.Panels, panel)
 		}
 	}
-	d.Caption = "Queries from zip.test in the plane that the labelled digits give, coloured by digit, about their mean and with the largest coordinate 1. Rows: the seeds at the lower quartile, the median and the upper quartile in the order of the number of digits that Trace-SSIKDR, top two directions, separates, then of its mean F1. " +
-		"Titles count the digits that a plane separates. Left: the top two directions of W in (26); middle: a W of rank 2 learned as such; right: kernel PCA, centred. Kernel: data-dependent, with a graph of all known digits. " + planeNote(all)
+	d.Caption = plots.Caption{Shows: "Queries from zip.test in the plane that the labelled digits give, coloured by digit, about their mean and with the largest coordinate 1. Rows: the seeds at the lower quartile, the median and the upper quartile in the order of the number of digits that Trace-SSIKDR, top two directions, separates, then of its mean F1. " +
+		"Titles count the digits that a plane separates. Left: the top two directions of W in (26); middle: a W of rank 2 learned as such; right: kernel PCA, centred. Kernel: data-dependent, with a graph of all known digits. " + planeNote(all)}
 	return d
 }
 
@@ -140,7 +140,7 @@ func drawPlaneCounts(all []planes) plots.Drawing {
 	}
 	panel.Marks = append(panel.Marks, plots.Reference{Name: "seven, as the paper says of Trace-SSIKDR", At: 7, Vertical: true, Color: plots.Grey}, plots.Reference{Name: "three, of kernel PCA", At: 3, Vertical: true, Color: plots.Grey})
 	d.Panels = []plots.Panel{panel}
-	d.Caption = "Number of digits that a plane separates, mean over seeds with 95 % intervals. The table has a higher F1 and nearest class means in place of the vote, too, and the error of the 5 nearest labelled digits on the queries. τ of rank 2 is the least on the grid at which W has rank 2 or less. " + planeNote(all)
+	d.Caption = plots.Caption{Shows: "Number of digits that a plane separates, mean over seeds with 95 % intervals. The table has a higher F1 and nearest class means in place of the vote, too, and the error of the 5 nearest labelled digits on the queries. τ of rank 2 is the least on the grid at which W has rank 2 or less. " + planeNote(all)}
 	return d
 }
 
@@ -178,7 +178,7 @@ func drawPlaneDigits(all []planes) plots.Drawing {
 			}
 		}
 	}
-	d.Caption = "F1 of each digit by the leave-one-out vote in the plane, mean over seeds, and in brackets the number of seeds with which it is separated. " + planeNote(all)
+	d.Caption = plots.Caption{Shows: "F1 of each digit by the leave-one-out vote in the plane, mean over seeds, and in brackets the number of seeds with which it is separated. " + planeNote(all)}
 	return d
 }
 
@@ -205,7 +205,7 @@ func drawPlaneRanks(all []planes) plots.Drawing {
 	}
 	panel.Marks = append(panel.Marks, plots.Reference{Name: "the plane", At: dims, Color: plots.Grey})
 	d.Panels = []plots.Panel{panel}
-	d.Caption = "τ of (26), as a share of the least at which W vanishes, against the rank of W; means over seeds with 95 % intervals. Kernel and C are those chosen for the top two directions. " + planeNote(all)
+	d.Caption = plots.Caption{Shows: "τ of (26), as a share of the least at which W vanishes, against the rank of W; means over seeds with 95 % intervals. Kernel and C are those chosen for the top two directions. " + planeNote(all)}
 	return d
 }
 
@@ -222,7 +222,7 @@ func drawPlaneChoices(all []planes) plots.Drawing {
 			d.Text.Rows = append(d.Text.Rows, []string{p.kernel, m, judge.Summarize(shares(g)).Percent(), text, tallied(g.Index("at"))})
 		}
 	}
-	d.Caption = "Candidates that had the fewest errors on the labelled digits, the first of equals, with the number of seeds; the error is that of the chosen one there, which is less than on other digits. " + planeNote(all)
+	d.Caption = plots.Caption{Shows: "Candidates that had the fewest errors on the labelled digits, the first of equals, with the number of seeds; the error is that of the chosen one there, which is less than on other digits. " + planeNote(all)}
 	return d
 }
 

@@ -505,7 +505,7 @@ func TestImageViews(t *testing.T) {
 				if err != nil || len(d.Panels) != (i+1)*n {
 					t.Errorf("%s: %d panels, want %d; %v", name, len(d.Panels), (i+1)*n, err)
 				}
-				if corrected := strings.Contains(d.Caption, "corrected"); corrected != (i == 1) {
+				if corrected := strings.Contains(d.Caption.String(), "corrected"); corrected != (i == 1) {
 					t.Errorf("%s: caption %q", name, d.Caption)
 				}
 			}

@@ -105,7 +105,7 @@ func drawFig3a(all []results) plots.Drawing {
 		}
 		d.Panels = append(d.Panels, ratePanel(r, "learned kernels", methods))
 	}
-	d.Caption = "Mean recognition rate per class of the nearest training image under each learned kernel, against the number of training images per class, with bands of 95 % intervals. " + imageProtocol(all)
+	d.Caption = plots.Caption{Shows: "Mean recognition rate per class of the nearest training image under each learned kernel, against the number of training images per class, with bands of 95 % intervals. " + imageProtocol(all)}
 	return d
 }
 
@@ -140,13 +140,13 @@ func drawBeside(all []results, rule string, more ...string) plots.Drawing {
 
 func drawFig3b(all []results) plots.Drawing {
 	d := drawBeside(all, plainNN, rawNN)
-	d.Caption = "Mean recognition rate per class of the nearest training image under the learned kernel and under the kernel that it starts from, with bands of 95 % intervals. The table has the nearest image by similarities as they are, too, without clipping; PMK needs none. " + imageProtocol(all)
+	d.Caption = plots.Caption{Shows: "Mean recognition rate per class of the nearest training image under the learned kernel and under the kernel that it starts from, with bands of 95 % intervals. The table has the nearest image by similarities as they are, too, without clipping; PMK needs none. " + imageProtocol(all)}
 	return d
 }
 
 func drawImageSVM(all []results) plots.Drawing {
 	d := drawBeside(all, plainSVM)
-	d.Caption = "Mean recognition rate per class of the nearest training image under the learned kernel, and of support vector machines with the kernel that it starts from, one per class against the others, hinge loss; bands of 95 % intervals. " + imageProtocol(all)
+	d.Caption = plots.Caption{Shows: "Mean recognition rate per class of the nearest training image under the learned kernel, and of support vector machines with the kernel that it starts from, one per class against the others, hinge loss; bands of 95 % intervals. " + imageProtocol(all)}
 	return d
 }
 
@@ -162,9 +162,9 @@ func drawImageChoices(all []results) plots.Drawing {
 		}
 	}
 	r := all[0]
-	return plots.Drawing{Text: text, Caption: fmt.Sprintf("One choice per trial. Errors of the candidates are means over trials and folds of the inner cross-validation, on half of the training images each. A fit of LogDet that is stopped at the cap of %.0f Bregman projections at the end, or %.0f in choosing, has not converged, "+
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("One choice per trial. Errors of the candidates are means over trials and folds of the inner cross-validation, on half of the training images each. A fit of LogDet that is stopped at the cap of %.0f Bregman projections at the end, or %.0f in choosing, has not converged, "+
 		"nor has a machine after %.0f passes, or %.0f in choosing. A candidate that float64 does not allow counts all its images as wrong. ",
-		r.size(projectionCap(finalFits)), r.size(projectionCap(choiceFits)), r.size(iterationCap(finalFits)), r.size(iterationCap(choiceFits))) + imageProtocol(all)}
+		r.size(projectionCap(finalFits)), r.size(projectionCap(choiceFits)), r.size(iterationCap(finalFits)), r.size(iterationCap(choiceFits))) + imageProtocol(all)}}
 }
 
 func drawClipped(all []results) plots.Drawing {
@@ -178,5 +178,5 @@ func drawClipped(all []results) plots.Drawing {
 			}
 		}
 	}
-	return plots.Drawing{Text: text, Caption: "The best match is no positive semi-definite kernel. Negative eigenvalues between the training images are set to 0, and similarities of test images are projected onto the others. " + imageProtocol(all)}
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "The best match is no positive semi-definite kernel. Negative eigenvalues between the training images are set to 0, and similarities of test images are projected onto the others. " + imageProtocol(all)}}
 }

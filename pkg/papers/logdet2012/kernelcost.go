@@ -251,7 +251,7 @@ func drawKernelCost(t, times *table.Table) (plots.Drawing, error) {
 		p.Marks = append(p.Marks, line)
 	}
 	d.Panels = []plots.Panel{p}
-	d.Caption = fmt.Sprintf("CPU time of one core per step, of all that a method does in %.0f passes over the same pairs, divided by the pairs shown. Random rows of pendigits (UCI), or built-in data, standardised; Gaussian kernel with σ² the median squared distance; as many random pairs as objects. "+
-		"LogDet has γ = 1 and u, ℓ by percentiles, and makes its steps on the Gram matrix, which is counted. POLA keeps the images that it needs and a core of the order of its rank. Means over %d trials, each with other rows and pairs, with 95 %% t intervals (not below a tenth of the mean).", passes, len(t.Unique("trial")))
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("CPU time of one core per step, of all that a method does in %.0f passes over the same pairs, divided by the pairs shown. Random rows of pendigits (UCI), or built-in data, standardised; Gaussian kernel with σ² the median squared distance; as many random pairs as objects. "+
+		"LogDet has γ = 1 and u, ℓ by percentiles, and makes its steps on the Gram matrix, which is counted. POLA keeps the images that it needs and a core of the order of its rank. Means over %d trials, each with other rows and pairs, with 95 %% t intervals (not below a tenth of the mean).", passes, len(t.Unique("trial")))}
 	return d, nil
 }

@@ -274,7 +274,7 @@ func drawLarge(t, times *table.Table) (plots.Drawing, error) {
 		p.Marks = append(p.Marks, mark)
 	}
 	d.Panels = []plots.Panel{p}
-	d.Caption = fmt.Sprintf("CPU time of one core, and what is kept, with the same number of random pairs, whatever the objects. Random digits of MNIST's training set with pixels from 0 to 1, or built-in data. γ = 1, u and ℓ by percentiles of the pairs, at most 20 cycles. In kernel space (Gaussian, σ² the median squared distance) the Gram matrix has the objects that pairs join alone, for W is I elsewhere; "+
-		"that of all objects is never made. Memory: 8 bytes per number of the metric, of the learned kernel with its rows, and of that Gram matrix. Means over %d trials, each with other objects and pairs, with 95 %% t intervals (cut at nine tenths of the mean).", len(t.Unique("trial")))
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("CPU time of one core, and what is kept, with the same number of random pairs, whatever the objects. Random digits of MNIST's training set with pixels from 0 to 1, or built-in data. γ = 1, u and ℓ by percentiles of the pairs, at most 20 cycles. In kernel space (Gaussian, σ² the median squared distance) the Gram matrix has the objects that pairs join alone, for W is I elsewhere; "+
+		"that of all objects is never made. Memory: 8 bytes per number of the metric, of the learned kernel with its rows, and of that Gram matrix. Means over %d trials, each with other objects and pairs, with 95 %% t intervals (cut at nine tenths of the mean).", len(t.Unique("trial")))}
 	return d, nil
 }

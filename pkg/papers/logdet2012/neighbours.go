@@ -286,7 +286,7 @@ func drawNeighbours(t *table.Table) (plots.Drawing, error) {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = "Test error with the paper's number of neighbours, and with the one that each training fold chooses. " + neighbourProtocol(t)
+	d.Caption = plots.Caption{Shows: "Test error with the paper's number of neighbours, and with the one that each training fold chooses. " + neighbourProtocol(t)}
 	return d, nil
 }
 
@@ -308,6 +308,6 @@ func drawNeighbourCurves(t *table.Table) (plots.Drawing, error) {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = "Mean test error of LogDet Linear against the number of neighbours; for k = 10 the other view has intervals. " + neighbourProtocol(t)
+	d.Caption = plots.Caption{Shows: "Mean test error of LogDet Linear against the number of neighbours; for k = 10 the other view has intervals. " + neighbourProtocol(t)}
 	return d, nil
 }

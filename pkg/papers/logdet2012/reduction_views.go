@@ -177,7 +177,7 @@ func drawReduction(all []reduced) plots.Drawing {
 			plots.Reference{Name: "nothing learned", At: 100 * judge.Summarize(r.errors(euclidean, "0")).Mean, Color: plots.Grey})
 		d.Panels = append(d.Panels, over, wrong)
 	}
-	d.Caption = "Left: how far the objective of the best K = αK₀ + K₀JLJᵀK₀ lies above that without a reduction. Right: test error of 10 nearest neighbours. J is of random normal numbers, of indicators of k clusters, or of indicators of k of the constrained points, of which all make the reduction exact. " + reductionNote(all)
+	d.Caption = plots.Caption{Shows: "Left: how far the objective of the best K = αK₀ + K₀JLJᵀK₀ lies above that without a reduction. Right: test error of 10 nearest neighbours. J is of random normal numbers, of indicators of k clusters, or of indicators of k of the constrained points, of which all make the reduction exact. " + reductionNote(all)}
 	return d
 }
 
@@ -203,6 +203,6 @@ func drawReductionTimes(t, times *table.Table) (plots.Drawing, error) {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = "CPU time of one core to make J and to fit, to a KKT residual of 10⁻⁶ or 150 Newton steps. " + fitKernel + " leaves out the objects without pairs by itself, which is the reduction by indicators of the constrained points; the line of " + noReduction + " keeps all training rows. FitReduced checks the whole K₀, FitKernel its part. " + reductionNote(all)
+	d.Caption = plots.Caption{Shows: "CPU time of one core to make J and to fit, to a KKT residual of 10⁻⁶ or 150 Newton steps. " + fitKernel + " leaves out the objects without pairs by itself, which is the reduction by indicators of the constrained points; the line of " + noReduction + " keeps all training rows. FitReduced checks the whole K₀, FitKernel its part. " + reductionNote(all)}
 	return d, nil
 }

@@ -201,7 +201,7 @@ func drawTable1(all []startedResults) plots.Drawing {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = fmt.Sprintf("Clustering error with %d constraints, and without any. The last two methods choose nothing. %s", printedConstraints, clusterProtocolBy(all[0].sets, startsNote(all)))
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("Clustering error with %d constraints, and without any. The last two methods choose nothing. %s", printedConstraints, clusterProtocolBy(all[0].sets, startsNote(all)))}
 	return d
 }
 
@@ -232,8 +232,8 @@ func drawTable1Medians(all []startedResults) plots.Drawing {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = fmt.Sprintf("Medians of the clustering errors of the folds, with the first and third quartile, for %d constraints. A fold's error has few modes, so that the mean of Table 1 can lie where no fold is. The least objective need not be the best clustering. %s",
-		printedConstraints, clusterProtocolBy(all[0].sets, startsNote(all)))
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("Medians of the clustering errors of the folds, with the first and third quartile, for %d constraints. A fold's error has few modes, so that the mean of Table 1 can lie where no fold is. The least objective need not be the best clustering. %s",
+		printedConstraints, clusterProtocolBy(all[0].sets, startsNote(all)))}
 	return d
 }
 
@@ -259,7 +259,7 @@ func drawConstraints(all []results) plots.Drawing {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = "Clustering error against the number of constraints, of which Table 1 has 50. Dashed: without a choice, and without the bands of the 95 % intervals. " + clusterProtocol(all)
+	d.Caption = plots.Caption{Shows: "Clustering error against the number of constraints, of which Table 1 has 50. Dashed: without a choice, and without the bands of the 95 % intervals. " + clusterProtocol(all)}
 	return d
 }
 
@@ -276,5 +276,5 @@ func drawTable1Choices(all []startedResults) plots.Drawing {
 		}
 	}
 	sets := all[0].sets
-	return plots.Drawing{Text: text, Caption: fmt.Sprintf("Two folds per trial. A fit of LogDet that is stopped at the cap of %.0f Bregman projections has not converged, nor has a clustering after 300 iterations. A candidate that float64 does not allow counts all its rows as wrong. ", sets[0].size(projectionCap(finalFits))) + clusterProtocolBy(sets, startsNote(all))}
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("Two folds per trial. A fit of LogDet that is stopped at the cap of %.0f Bregman projections has not converged, nor has a clustering after 300 iterations. A candidate that float64 does not allow counts all its rows as wrong. ", sets[0].size(projectionCap(finalFits))) + clusterProtocolBy(sets, startsNote(all))}}
 }

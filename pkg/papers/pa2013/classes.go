@@ -273,7 +273,7 @@ func drawClasses(all []results) plots.Drawing {
 	if n < judge.MinTrials {
 		intervals = fmt.Sprintf("means over %d splits; fewer than %d: no intervals", n, judge.MinTrials)
 	}
-	d.Caption = "Test errors with the best k on the test rows, the paper's rule, counted over objects and averaged over classes, each class of the same weight. The toolbox that the paper took data from can weight errors by class; the paper does not say which it prints. " +
-		"Splits, pairs, C and metrics are those of pa2013/comparison. In the figure tied votes go to the first class name; " + intervals + ". " + protocol(all)
+	d.Caption = plots.Caption{Shows: "Test errors with the best k on the test rows, the paper's rule, counted over objects and averaged over classes, each class of the same weight. The toolbox that the paper took data from can weight errors by class; the paper does not say which it prints. " +
+		"Splits, pairs, C and metrics are those of pa2013/comparison. In the figure tied votes go to the first class name; " + intervals + ". " + protocol(all)}
 	return d
 }

@@ -67,10 +67,10 @@ func drawTable1(all []results) plots.Drawing {
 			n(trainRows), n(testRows), n(links), fmt.Sprintf("%.0f", stat.Mean(r.column("size", "", similarLinks, "count"), nil)), n(stepsTaken),
 			in(trainRows), in(validRows), in(links), in(stepsTaken)})
 	}
-	return plots.Drawing{Text: text, Caption: "Objects, features and classes, beside what Table 1 prints, and what a trial draws: half of the objects train, the others test (stratified; two halves as in Davis et al. 2007, " +
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Objects, features and classes, beside what Table 1 prints, and what a trial draws: half of the objects train, the others test (stratified; two halves as in Davis et al. 2007, " +
 		"which the paper follows); 40c(c−1) different random pairs of training rows of c classes, or all pairs if there are fewer; T steps, the first number beyond 20 % of all pairs of training rows, present them in random order, again and " +
 		"again (in soybean there are more pairs than steps, so that none recurs). C is chosen on 30 % of the training rows after learning on the other 70 %, with T/4 steps of their T. " +
-		"The paper's BDG100 (Table 1; BDG10 in Table 2) is not public: mfeat, Karhunen-Loève and Zernike features of handwritten digits, is a stand-in. Similar: mean over the trials."}
+		"The paper's BDG100 (Table 1; BDG10 in Table 2) is not public: mfeat, Karhunen-Loève and Zernike features of handwritten digits, is a stand-in. Similar: mean over the trials."}}
 }
 
 // protocol describes data and settings in captions.
@@ -119,8 +119,8 @@ func drawFig1(all []results) plots.Drawing {
 		d.Panels = append(d.Panels, p)
 		d.Text.Rows = append(d.Text.Rows, row)
 	}
-	d.Caption = "Predictive 0–1 loss: the share of wrong predictions, each made before the pair's label is learned from, among the steps so far. ⁺: constraints at each step (solid); ⁻: only at the end (dashed), where predictions use the running " +
-		"matrix, which may be indefinite. C was chosen for the errors of nearest neighbours, not for this loss; it and the scaling of features move the curves (pa2013/sensitivity). Pairs recur, so that late predictions are often of pairs seen before. Bands: 95 % t intervals of the mean over the trials, for these objects; the table and the claims have wider ones, corrected because splits of the same objects overlap. " + splitsNote(all) + " " + protocol(all)
+	d.Caption = plots.Caption{Shows: "Predictive 0–1 loss: the share of wrong predictions, each made before the pair's label is learned from, among the steps so far. ⁺: constraints at each step (solid); ⁻: only at the end (dashed), where predictions use the running " +
+		"matrix, which may be indefinite. C was chosen for the errors of nearest neighbours, not for this loss; it and the scaling of features move the curves (pa2013/sensitivity). Pairs recur, so that late predictions are often of pairs seen before. Bands: 95 % t intervals of the mean over the trials, for these objects; the table and the claims have wider ones, corrected because splits of the same objects overlap. " + splitsNote(all) + " " + protocol(all)}
 	return d
 }
 
@@ -158,9 +158,9 @@ func drawTable2(all []results) plots.Drawing {
 		d.Panels = append(d.Panels, p)
 		d.Text.Rows = append(d.Text.Rows, rows...)
 	}
-	d.Caption = fmt.Sprintf("Test error of the k nearest neighbours among all training rows, k from 1 to %d. The paper takes the best k on the test rows, which is optimistic; so does \"best k\" here, with the k of the least mean error. "+
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("Test error of the k nearest neighbours among all training rows, k from 1 to %d. The paper takes the best k on the test rows, which is optimistic; so does \"best k\" here, with the k of the least mean error. "+
 		"\"k by validation\" is chosen per trial on the validation rows. Tied votes go to the nearest of the tied neighbours; under that rule k = 2 gives the answers of k = 1, so that the paper's best k = 2 shows another rule, or the last of equal k: the table adds tied votes to "+
-		"the class whose name comes first. γ = 1 is ITML without tuning; Euclidean has no learning. %s %s", mainSettings.MaxK, splitsNote(all), protocol(all))
+		"the class whose name comes first. γ = 1 is ITML without tuning; Euclidean has no learning. %s %s", mainSettings.MaxK, splitsNote(all), protocol(all))}
 	return d
 }
 
@@ -214,9 +214,9 @@ func drawSignificance(all []results) plots.Drawing {
 	n := len(sets[len(sets)-1])
 	power := judge.FriedmanPower(rand.New(rand.NewPCG(1, 2)), n, len(judged), powerAt)
 	d.Panels = []plots.Panel{ranks}
-	d.Caption = fmt.Sprintf("Errors with k by validation, seven methods. Table: per database, how many of the 21 differences have their 95 %% interval within ±%g points (equivalent), and how many are significant after Holm's correction; a difference that is neither is open. "+
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("Errors with k by validation, seven methods. Table: per database, how many of the 21 differences have their 95 %% interval within ±%g points (equivalent), and how many are significant after Holm's correction; a difference that is neither is open. "+
 		"Figure: mean ranks; two methods differ (Nemenyi's test) if their bars do not overlap. Half-widths of the intervals say how large a difference can be seen at all.%s With %d databases its power is low: if one method were the best in each database with probability %g and the others alike, the test would reject at 5 %% with probability %.2f; and only methods whose mean ranks differ by at least %.1f could be told apart (Nemenyi). %s %s",
-		100*equivalent, note, n, powerAt, power, judge.NemenyiDifference(n, len(judged)), splitsNote(all), protocol(all))
+		100*equivalent, note, n, powerAt, power, judge.NemenyiDifference(n, len(judged)), splitsNote(all), protocol(all))}
 	return d
 }
 
@@ -284,8 +284,8 @@ func drawChoice(all []results) plots.Drawing {
 				fmt.Sprintf("%.1f", 100*stat.Mean(spread, nil)), atCap})
 		}
 	}
-	return plots.Drawing{Text: text, Caption: "C of the online methods, of seven values, by the error on validation rows, and γ of ITML, of nine values, by its own cross-validation on all training rows. " +
-		"Of equals the smallest is taken, which decides where many are as good. A fit of ITML at the cap of 100,000 steps has not converged. " + protocol(all)}
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "C of the online methods, of seven values, by the error on validation rows, and γ of ITML, of nine values, by its own cross-validation on all training rows. " +
+		"Of equals the smallest is taken, which decides where many are as good. A fit of ITML at the cap of 100,000 steps has not converged. " + protocol(all)}}
 }
 
 func drawFig2(all []results, times *table.Table) plots.Drawing {
@@ -313,10 +313,10 @@ func drawFig2(all []results, times *table.Table) plots.Drawing {
 		p.Marks = []plots.Mark{plots.Reference{Name: "ITML", At: 100, Vertical: true, Color: plots.Grey}, alone, both}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = "Mean CPU time of each method divided by ITML's, with a 95 % interval (jackknife over the trials, of the logarithm). Learning alone: the T steps and the metric at the end, with what is prepared for them, against ITML's fit with the γ it chose. " +
+	d.Caption = plots.Caption{Shows: "Mean CPU time of each method divided by ITML's, with a 95 % interval (jackknife over the trials, of the logarithm). Learning alone: the T steps and the metric at the end, with what is prepared for them, against ITML's fit with the γ it chose. " +
 		"With the choice: adds seven values of C, each with a quarter of the steps that the selection's own training rows would take, and nearest neighbours on validation rows, against ITML's cross-validation of nine γ (18 fits). ITML's time depends on γ and, where it stops there, on its cap of 100,000 steps (see the choices). " +
 		"Updates are steps that moved matrix or threshold; projections are eigenvalues removed on the way (online; the projection at the end of ⁻ is in the time) or Bregman projections (ITML). " +
-		"\"" + perPair + "\": a ⁻ learner keeps the squared distance of each pair in place of a matrix where that takes fewer operations; the hypotheses are the same. Jobs run one at a time; learning on small databases is repeated to be measurable. The paper restricted the code to one CPU; here what a method uses on all cores is added up. " + protocol(all)
+		"\"" + perPair + "\": a ⁻ learner keeps the squared distance of each pair in place of a matrix where that takes fewer operations; the hypotheses are the same. Jobs run one at a time; learning on small databases is repeated to be measurable. The paper restricted the code to one CPU; here what a method uses on all cores is added up. " + protocol(all)}
 	return d
 }
 
@@ -363,7 +363,7 @@ func drawTradeoff(all []results) plots.Drawing {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = "Test error, k by validation, of the metric after 5, 10, 20 and 40 % of all pairs of training rows as steps, with the C chosen for 20 %. " + splitsNote(all) + " Intervals are left out of the figure; claims use them. " + protocol(all)
+	d.Caption = plots.Caption{Shows: "Test error, k by validation, of the metric after 5, 10, 20 and 40 % of all pairs of training rows as steps, with the C chosen for 20 %. " + splitsNote(all) + " Intervals are left out of the figure; claims use them. " + protocol(all)}
 	return d
 }
 
@@ -401,7 +401,7 @@ func drawTolerance(all []results, times *table.Table) plots.Drawing {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = fmt.Sprintf("The paper's future work: PA-LS with a tolerance of 0 (at 100 %%, the paper's method) and then, along the line, %s, which is written beside its point. ", strings.Join(tried, ", ")) + "A step is passive if the residual |1 + y(d² − b)|, by which the pair misses its ideal distance, is at most the tolerance. " +
-		"Horizontal: mean CPU time to learn, relative to tolerance 0; vertical: mean test error, k and C by validation at tolerance 0. " + splitsNote(all) + " " + protocol(all)
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("The paper's future work: PA-LS with a tolerance of 0 (at 100 %%, the paper's method) and then, along the line, %s, which is written beside its point. ", strings.Join(tried, ", ")) + "A step is passive if the residual |1 + y(d² − b)|, by which the pair misses its ideal distance, is at most the tolerance. " +
+		"Horizontal: mean CPU time to learn, relative to tolerance 0; vertical: mean test error, k and C by validation at tolerance 0. " + splitsNote(all) + " " + protocol(all)}
 	return d
 }

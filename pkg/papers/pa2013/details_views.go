@@ -83,8 +83,8 @@ func drawProjection(all []results) plots.Drawing {
 		}
 	}
 	d.Panels = panels
-	d.Caption = "The matrix is projected on the positive semi-definite cone, and b made at least 1, after every q updates and at the end. q = 1 is the paper's ⁺, \"end\" its ⁻. C and k are chosen for each q. Negative eigenvalues are those of the running matrix after T steps, before the projection at the end. " +
-		"Decompositions stand for time: a projection of several eigenvalues needs all eigenpairs, that of one at each step only the least. \"end\": only at the end. " + detailsNote(all)
+	d.Caption = plots.Caption{Shows: "The matrix is projected on the positive semi-definite cone, and b made at least 1, after every q updates and at the end. q = 1 is the paper's ⁺, \"end\" its ⁻. C and k are chosen for each q. Negative eigenvalues are those of the running matrix after T steps, before the projection at the end. " +
+		"Decompositions stand for time: a projection of several eigenvalues needs all eigenpairs, that of one at each step only the least. \"end\": only at the end. " + detailsNote(all)}
 	return d
 }
 
@@ -122,7 +122,7 @@ func drawStart(all []results) plots.Drawing {
 			d.Text.Rows = append(d.Text.Rows, row)
 		}
 	}
-	d.Caption = "Test error from nine initial models: b⁰ of 0, 1 and 10 and M⁰ of 0, 0.1 and 1 times the identity; the paper has (0, 0). C and k are chosen for each. " + detailsNote(all)
+	d.Caption = plots.Caption{Shows: "Test error from nine initial models: b⁰ of 0, 1 and 10 and M⁰ of 0, 0.1 and 1 times the identity; the paper has (0, 0). C and k are chosen for each. " + detailsNote(all)}
 	return d
 }
 
@@ -142,7 +142,7 @@ func drawOrder(all []results) plots.Drawing {
 		d.Text.Rows = append(d.Text.Rows, rows...)
 	}
 	d.Panels = []plots.Panel{p}
-	d.Caption = fmt.Sprintf("How far the test errors of %d orders of the same steps lie apart, with the C and k of the order that was drawn first: the last tenth of the steps in other orders, or all. ", orders) + detailsNote(all)
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("How far the test errors of %d orders of the same steps lie apart, with the C and k of the order that was drawn first: the last tenth of the steps in other orders, or all. ", orders) + detailsNote(all)}
 	return d
 }
 
@@ -174,7 +174,7 @@ func drawStop(all []results) plots.Drawing {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = fmt.Sprintf("Test error after fixed parts of all pairs of training rows as steps, and where a criterion ends them by itself: after %d windows of %d steps in a row whose mean loss, or mean |τ|, is not less by %g %% than the least so far; at 40 %% at the latest. ",
-		stopping.Patience, stopping.Window, 100*stopping.Fall) + "C and k are those chosen for 20 %. Intervals are in the table. " + detailsNote(all)
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("Test error after fixed parts of all pairs of training rows as steps, and where a criterion ends them by itself: after %d windows of %d steps in a row whose mean loss, or mean |τ|, is not less by %g %% than the least so far; at 40 %% at the latest. ",
+		stopping.Patience, stopping.Window, 100*stopping.Fall) + "C and k are those chosen for 20 %. Intervals are in the table. " + detailsNote(all)}
 	return d
 }

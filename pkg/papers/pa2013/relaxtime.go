@@ -234,8 +234,8 @@ func drawRelaxTime(t, times *table.Table) (plots.Drawing, error) {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = fmt.Sprintf("CPU time of the T steps and the projection at the end, with the matrix projected on the positive semi-definite cone, and b made at least 1, after every q updates. q = 1 is the paper's ⁺, \"end\" its ⁻. "+
-		"A projection of several eigenvalues needs all eigenpairs, that of one at each step only the least. Geometric means over %d random splits; bands are corrected resampled 95 %% t intervals of the logarithm. C and k are chosen for each q by the error on validation rows, which is not timed. Small databases are learned %d times in a row.", len(t.Unique("trial")), repeatsOfSmall)
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("CPU time of the T steps and the projection at the end, with the matrix projected on the positive semi-definite cone, and b made at least 1, after every q updates. q = 1 is the paper's ⁺, \"end\" its ⁻. "+
+		"A projection of several eigenvalues needs all eigenpairs, that of one at each step only the least. Geometric means over %d random splits; bands are corrected resampled 95 %% t intervals of the logarithm. C and k are chosen for each q by the error on validation rows, which is not timed. Small databases are learned %d times in a row.", len(t.Unique("trial")), repeatsOfSmall)}
 	return d, nil
 }
 
@@ -262,5 +262,5 @@ func drawRelaxChoice(t *table.Table) (plots.Drawing, error) {
 			text.Rows = append(text.Rows, row)
 		}
 	}
-	return plots.Drawing{Text: text, Caption: "C chosen by the error on validation rows: lower median over the splits, with the least and the largest. The grid has seven values from 10⁻⁴ to 10²; of equals the smallest is taken."}, nil
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "C chosen by the error on validation rows: lower median over the splits, with the least and the largest. The grid has seven values from 10⁻⁴ to 10²; of equals the smallest is taken."}}, nil
 }

@@ -200,9 +200,9 @@ func drawSensitivity(t *table.Table) (plots.Drawing, error) {
 	if n := len(t.Unique("trial")); n > 1 {
 		splits = fmt.Sprintf("%d random splits", n)
 	}
-	d.Caption = fmt.Sprintf("Mean test error over %s and %s, k by validation, one choice changed at a time; the main setting is \"features %s\". The table adds the error on validation rows, which chose the scaling (the least mean over the six online methods and the "+
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("Mean test error over %s and %s, k by validation, one choice changed at a time; the main setting is \"features %s\". The table adds the error on validation rows, which chose the scaling (the least mean over the six online methods and the "+
 		"databases), the error with the best k on the test rows under two rules for tied votes, and the predictive loss. Which C and γ were chosen is not kept here; pa2013/comparison names the ends of grids that were taken under the main setting. Fewer than %d splits: no intervals.",
-		strings.Join(t.Unique("database"), ", "), splits, describeScaling[mainSettings.Scaling.String()], judge.MinTrials)
+		strings.Join(t.Unique("database"), ", "), splits, describeScaling[mainSettings.Scaling.String()], judge.MinTrials)}
 	return d, nil
 }
 

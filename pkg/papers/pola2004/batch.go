@@ -282,8 +282,8 @@ func drawBatch(t *table.Table) plots.Drawing {
 		p.Marks = append(p.Marks, pts)
 	}
 	d := plots.Drawing{Panels: []plots.Panel{p}, Text: text}
-	d.Caption = fmt.Sprintf("Mean hinge loss on held-out pairs of five hypotheses. The averaged one is the mean of all matrices and thresholds; the validated one has the least loss on a quarter as many other pairs. Made-up pairs that a metric of rank 3 in 10 dimensions separates, and uniformly random pairs of digits after PCA (held-out ones of test images, validation ones of other training images). β = %g; batch POLA ends after 1,000 passes over made-up pairs and 25 over pairs of digits, or as many steps, if it must; which fits came to β the view batch-runs tells. The largest training loss is that of any trial. %s",
-		batchBeta, trialsNote(t))
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("Mean hinge loss on held-out pairs of five hypotheses. The averaged one is the mean of all matrices and thresholds; the validated one has the least loss on a quarter as many other pairs. Made-up pairs that a metric of rank 3 in 10 dimensions separates, and uniformly random pairs of digits after PCA (held-out ones of test images, validation ones of other training images). β = %g; batch POLA ends after 1,000 passes over made-up pairs and 25 over pairs of digits, or as many steps, if it must; which fits came to β the view batch-runs tells. The largest training loss is that of any trial. %s",
+		batchBeta, trialsNote(t))}
 	return d
 }
 
@@ -312,7 +312,7 @@ func drawBatchRuns(t *table.Table) plots.Drawing {
 			text.Rows = append(text.Rows, []string{cell, m, fmt.Sprintf("%.0f", stat.Mean(r.Values("iterations"), nil)), bound, fmt.Sprintf("%d of %d", n, r.Len())})
 		}
 	}
-	return plots.Drawing{Text: text, Caption: "How many iterations batch POLA takes until no training pair has a hinge loss above β, and the paper's bound R(‖A*‖² + (b* − b₁)²)/β², of the trial with the smallest bound. \"It invokes POLA multiple times\" is read as passes over all pairs, and as steps on the pair of the largest loss. " + trialsNote(t)}
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "How many iterations batch POLA takes until no training pair has a hinge loss above β, and the paper's bound R(‖A*‖² + (b* − b₁)²)/β², of the trial with the smallest bound. \"It invokes POLA multiple times\" is read as passes over all pairs, and as steps on the pair of the largest loss. " + trialsNote(t)}}
 }
 
 // smallLoss is "the loss on the test set is also small": the mean held-out loss is at most 2β.

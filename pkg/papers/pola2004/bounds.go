@@ -248,8 +248,8 @@ func kernelStream(seed random.Seed, s boundsSettings) (bounded, error) {
 }
 
 func drawBounds(t *table.Table) plots.Drawing {
-	d := plots.Drawing{Columns: 2, Caption: "Loss suffered (mean over trials) and its bound (least over trials), along streams of made-up pairs. Above: the plain sum of losses, pairs that a metric of rank 3 separates; right, start threshold 10. " +
-		"Middle left: squared losses of kernel POLA on two rings, under the quadratic kernel. The others: squared losses of the relaxed POLA (Eq. 12) for three γ, a tenth of the labels turned round; the bound grows with the loss of the metric by which labels were made. Proofs: docs/errata.md."}
+	d := plots.Drawing{Columns: 2, Caption: plots.Caption{Shows: "Loss suffered (mean over trials) and its bound (least over trials), along streams of made-up pairs. Above: the plain sum of losses, pairs that a metric of rank 3 separates; right, start threshold 10. " +
+		"Middle left: squared losses of kernel POLA on two rings, under the quadratic kernel. The others: squared losses of the relaxed POLA (Eq. 12) for three γ, a tenth of the labels turned round; the bound grows with the loss of the metric by which labels were made. Proofs: docs/errata.md."}}
 	for cell, g := range t.Group("cell") {
 		p := plots.Panel{Title: symbols.Replace(strings.Replace(cell, "a tenth of the labels wrong", "labels wrong", 1)), XLabel: "round", YLabel: "loss, summed", XLog: true, YLog: true}
 		loss, bound := plots.Line{Name: "POLA", Color: 0}, plots.Line{Name: "bound", Color: 1, Dashed: true}

@@ -236,7 +236,7 @@ func TestPAUMCaptionIsOfWhatIsDrawn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(d.Panels) != 1 || !strings.Contains(d.Caption, "the 12902 documents") || !strings.Contains(d.Caption, "in [0.005, 0.01]") {
+	if len(d.Panels) != 1 || !strings.Contains(d.Caption.String(), "the 12902 documents") || !strings.Contains(d.Caption.String(), "in [0.005, 0.01]") {
 		t.Errorf("%d panels, caption %q", len(d.Panels), d.Caption)
 	}
 }

@@ -221,11 +221,11 @@ func drawFig2(reading synthetic.NoiseReading) func(t *table.Table) (plots.Drawin
 	where := []string{"cell", reading.String(), "kind", "image"}
 	return given("images of the first trial under the reading "+reading.String(), func(t *table.Table) plots.Drawing {
 		images := t.Where(where...)
-		d := plots.Drawing{Columns: 3, Caption: fmt.Sprintf(
+		d := plots.Drawing{Columns: 3, Caption: plots.Caption{Shows: fmt.Sprintf(
 			"64 noisy 12×12 images of 2 (first half) and 5 (first trial). Noise reading: %s; 0 dB. Top: the images, and each image rebuilt from its mean and one "+
 				"direction: PCA's first component, or the largest eigenvector of POLA's matrix after one pass over all 2,016 pairs. Bottom: the distances "+
 				"between the images above; a block structure separates the digits. Images are scaled by one factor so that the clean digits have unit norm on average; the noise has the "+
-				"energy of the clean image; POLA starts from b₁ = 1; adding the mean to POLA's reconstruction is our choice. Grey values run over the range of each panel.", describeNoise[reading])}
+				"energy of the clean image; POLA starts from b₁ = 1; adding the mean to POLA's reconstruction is our choice. Grey values run over the range of each panel.", describeNoise[reading])}}
 		var bottom []plots.Panel
 		for _, method := range fig2Methods {
 			g := images.Where("method", method)
@@ -277,8 +277,8 @@ func drawFig2Measures(t *table.Table) (plots.Drawing, error) {
 				judge.Summarize(g.Where("kind", "order").Values("value")).Percent()})
 		}
 	}
-	return plots.Drawing{Text: text, Caption: "Nearest-prototype accuracy: the share of images that lie nearer to the clean image of their own digit; it says what a machine can tell, not what a human eye sees (the noisy images themselves reach 100). Order probability: " +
-		"the probability that two images of different digits are farther apart than two of the same digit (50 is chance, 100 a perfect block structure). " + trialsNote(t)}, nil
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Nearest-prototype accuracy: the share of images that lie nearer to the clean image of their own digit; it says what a machine can tell, not what a human eye sees (the noisy images themselves reach 100). Order probability: " +
+		"the probability that two images of different digits are farther apart than two of the same digit (50 is chance, 100 a perfect block structure). " + trialsNote(t)}}, nil
 }
 
 var fig2Claims = []experiment.Claim{

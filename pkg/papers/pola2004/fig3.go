@@ -348,8 +348,8 @@ func scatter(y string, others ...string) func(t *table.Table) (plots.Drawing, er
 			}
 		}
 		d.Columns = len(d.Panels)
-		d.Caption = fmt.Sprintf("kNN test error per digit pair: %s (vertical) against %s; below the diagonal %s is better.%s%s %s",
-			y, strings.Join(others, " and "), y, below, about, protocol(t))
+		d.Caption = plots.Caption{Shows: fmt.Sprintf("kNN test error per digit pair: %s (vertical) against %s; below the diagonal %s is better.%s%s %s",
+			y, strings.Join(others, " and "), y, below, about, protocol(t))}
 		return d
 	}, "kind", "error")
 }
@@ -372,9 +372,9 @@ func drawTwoDimensions(t *table.Table) plots.Drawing {
 			share += fmt.Sprintf(" %s, %s: %g of %d.", method, split, floats.Sum(sep), len(sep))
 		}
 	}
-	d.Caption = fmt.Sprintf("%d random images of the digits 0 and 8 in the plane of the two leading eigenvectors (first trial shown). "+
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("%d random images of the digits 0 and 8 in the plane of the two leading eigenvectors (first trial shown). "+
 		"Trials in which a straight line separates the digits (a linear program):%s PCA is fitted to the problem's training images. Axes are projections on unit eigenvectors; %s.",
-		fig3Plotted, share, describeScaling[mainSettings.Scaling])
+		fig3Plotted, share, describeScaling[mainSettings.Scaling])}
 	return d
 }
 
@@ -398,5 +398,5 @@ func drawErrors(t *table.Table) (plots.Drawing, error) {
 		last = append(last, fmt.Sprintf("%.2f", 100*s/math.Max(1, float64(len(problems)))))
 	}
 	text.Rows = append(text.Rows, last)
-	return plots.Drawing{Caption: "kNN test error in per cent. " + protocol(t), Text: text}, nil
+	return plots.Drawing{Caption: plots.Caption{Shows: "kNN test error in per cent. " + protocol(t)}, Text: text}, nil
 }

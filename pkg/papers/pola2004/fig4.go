@@ -400,9 +400,9 @@ func drawFig4(t *table.Table) plots.Drawing {
 			below = append(below, fmt.Sprintf("%s against %s %s", form.name, r.name, wins))
 		}
 	}
-	d.Caption = fmt.Sprintf("Balanced error per topic: POLA (vertical) against 1-NN, Perceptron and PAUM; below the diagonal POLA is better. POLA learns from the pair of each document and the nearest relevant one seen before, "+
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("Balanced error per topic: POLA (vertical) against 1-NN, Perceptron and PAUM; below the diagonal POLA is better. POLA learns from the pair of each document and the nearest relevant one seen before, "+
 		"the pair its prediction rests on. Of %d topics, those on which POLA's error is the lower (words of the whole stream, and of its first documents): %s. %s %s",
-		len(t.Unique("topic")), strings.Join(below, ", "), bothNotes, fig4Protocol(t))
+		len(t.Unique("topic")), strings.Join(below, ", "), bothNotes, fig4Protocol(t))}
 	return d
 }
 
@@ -415,8 +415,8 @@ func drawFig4Rules(t *table.Table) plots.Drawing {
 			d.Panels = append(d.Panels, p)
 		}
 	}
-	d.Caption = "Balanced error per topic: POLA (vertical) under three rules against 1-NN. The paper does not say from which pairs POLA learns when a document's label comes. Nearest: the document and the relevant one nearest to it. " +
-		"Random: the document and a random relevant one. Worst: the document and the relevant one with the largest loss, the farthest if the document is relevant, else the nearest. One step per document in all three; the random documents are one draw, which no interval covers. " + relaxedNote + " " + fig4Protocol(t)
+	d.Caption = plots.Caption{Shows: "Balanced error per topic: POLA (vertical) under three rules against 1-NN. The paper does not say from which pairs POLA learns when a document's label comes. Nearest: the document and the relevant one nearest to it. " +
+		"Random: the document and a random relevant one. Worst: the document and the relevant one with the largest loss, the farthest if the document is relevant, else the nearest. One step per document in all three; the random documents are one draw, which no interval covers. " + relaxedNote + " " + fig4Protocol(t)}
 	return d
 }
 
@@ -440,8 +440,8 @@ func drawPAUM(low, high float64, note string) func(t *table.Table) (plots.Drawin
 		if len(d.Panels) == 0 {
 			return plots.Missing("errors of PAUM")
 		}
-		d.Caption = fmt.Sprintf("Mean balanced error of PAUM over the topics, for each pair of margins of the declared grid (margin of relevant documents/margin of irrelevant ones; 0/0 is a perceptron; the margin of the rarer class is never the smaller: "+
-			"the other cells, grey, were not run). Least error: %s. %s %s", strings.Join(best, "; "), note, filterProtocol(drawn, low, high))
+		d.Caption = plots.Caption{Shows: fmt.Sprintf("Mean balanced error of PAUM over the topics, for each pair of margins of the declared grid (margin of relevant documents/margin of irrelevant ones; 0/0 is a perceptron; the margin of the rarer class is never the smaller: "+
+			"the other cells, grey, were not run). Least error: %s. %s %s", strings.Join(best, "; "), note, filterProtocol(drawn, low, high))}
 		return d
 	})
 }
@@ -469,7 +469,7 @@ func drawFig4Stream(t *table.Table) plots.Drawing {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = "Balanced error of all documents up to a point of the stream, mean over the topics (of a topic without a relevant document so far, the share of false alarms alone, halved). POLA learns from the nearest pair. " + bothNotes + " " + fig4Protocol(t)
+	d.Caption = plots.Caption{Shows: "Balanced error of all documents up to a point of the stream, mean over the topics (of a topic without a relevant document so far, the share of false alarms alone, halved). POLA learns from the nearest pair. " + bothNotes + " " + fig4Protocol(t)}
 	return d
 }
 
@@ -505,5 +505,5 @@ func drawFig4Errors(t *table.Table) plots.Drawing {
 		text.Rows = append(text.Rows, last)
 		empty = append(empty, fmt.Sprintf("%.0f (%s)", experiment.First(g.Where("kind", "size", "method", sizeEmpty), "value"), vocabulary(setting)))
 	}
-	return plots.Drawing{Caption: fmt.Sprintf("Balanced error in per cent per topic, ± half of the 95 %% interval. Documents without a word of the vocabulary, which are the zero vector: %s. %s %s", strings.Join(empty, ", "), bothNotes, fig4Protocol(t)), Text: text}
+	return plots.Drawing{Caption: plots.Caption{Shows: fmt.Sprintf("Balanced error in per cent per topic, ± half of the 95 %% interval. Documents without a word of the vocabulary, which are the zero vector: %s. %s %s", strings.Join(empty, ", "), bothNotes, fig4Protocol(t))}, Text: text}
 }

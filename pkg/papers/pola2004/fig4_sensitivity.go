@@ -138,8 +138,8 @@ func drawRelaxations(t *table.Table) plots.Drawing {
 	return plots.Drawing{
 		Panels: []plots.Panel{{XLabel: "length of the documents", YLabel: "γ", Marks: []plots.Mark{h}}},
 		Text:   text,
-		Caption: fmt.Sprintf("Mean balanced error of POLA with the nearest pair over %s, for the relaxation γ of Eq. 12 (0 is the algorithm of Fig. 1) and the Euclidean length to which documents are scaled. "+
-			"Least at γ = %s and length %s, which is the relaxed POLA of Fig. 4.", rarerTopics(t), table.Format(best.Gamma), table.Format(best.Length)),
+		Caption: plots.Caption{Shows: fmt.Sprintf("Mean balanced error of POLA with the nearest pair over %s, for the relaxation γ of Eq. 12 (0 is the algorithm of Fig. 1) and the Euclidean length to which documents are scaled. "+
+			"Least at γ = %s and length %s, which is the relaxed POLA of Fig. 4.", rarerTopics(t), table.Format(best.Gamma), table.Format(best.Length))},
 	}
 }
 
@@ -177,10 +177,10 @@ func drawFig4Sensitivity(t *table.Table) plots.Drawing {
 		right.Marks = append(right.Marks, mark)
 	}
 	d.Panels = append(d.Panels, right)
-	d.Caption = fmt.Sprintf("Mean balanced error over %s; the protocol is that of Fig. 4. Left: POLA with the nearest pair, one choice changed at a time: start threshold b₁, number and choice of words (by information gain: "+
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("Mean balanced error over %s; the protocol is that of Fig. 4. Left: POLA with the nearest pair, one choice changed at a time: start threshold b₁, number and choice of words (by information gain: "+
 		"about the topic's labels in the whole stream), documents in the stream; what the other algorithms gain by such a change was not run. Right: all algorithms in the main setting, and with words of the first documents only; PAUM with the margins of Fig. 4. "+
 		"The main setting chose PAUM's margins and POLA's relaxation for Fig. 4. No topic of Fig. 4 took part, but documents of these topics often have one of Fig. 4's too: nearly all on soybean also have oilseed. "+
 		"95 %% intervals are a jackknife over consecutive segments of the stream.",
-		rarerTopics(t))
+		rarerTopics(t))}
 	return d
 }

@@ -324,7 +324,7 @@ func drawReadingsRCA(t *table.Table) plots.Drawing {
 	for _, c := range [][2]string{{rcaPairs, pola}, {rcaPairs, polaPCA}, {rcaChunklets(0), pola}, {euclidean, polaHalf}} {
 		d.Panels = append(d.Panels, readingsDuel(t, c[0], c[1]))
 	}
-	d.Caption = "kNN test error per digit pair; below the diagonal POLA is better. The paper applied PCA \"independently to each binary problem\", and does not say whether POLA saw its coordinates, too. RCA's chunklets come from the similar pairs, or join all training images of a digit. Below right, half of POLA's pairs are similar. " + readingsNote(t)
+	d.Caption = plots.Caption{Shows: "kNN test error per digit pair; below the diagonal POLA is better. The paper applied PCA \"independently to each binary problem\", and does not say whether POLA saw its coordinates, too. RCA's chunklets come from the similar pairs, or join all training images of a digit. Below right, half of POLA's pairs are similar. " + readingsNote(t)}
 	return d
 }
 
@@ -333,7 +333,7 @@ func drawReadingsFDA(t *table.Table) plots.Drawing {
 	for _, x := range []string{fdaPlainOwn, fdaRidgeOwn} {
 		d.Panels = append(d.Panels, readingsDuel(t, x, polaTopOwnK))
 	}
-	d.Caption = "kNN test error per digit pair, POLA's first eigenvector (vertical) against FDA; below the diagonal POLA is better. k is the one of the least leave-one-out error on the training images under the metric itself. " + experiment.EndsNote(readingsChoices(t)) + " " + readingsNote(t)
+	d.Caption = plots.Caption{Shows: "kNN test error per digit pair, POLA's first eigenvector (vertical) against FDA; below the diagonal POLA is better. k is the one of the least leave-one-out error on the training images under the metric itself. " + experiment.EndsNote(readingsChoices(t)) + " " + readingsNote(t)}
 	return d
 }
 
@@ -358,7 +358,7 @@ func drawReadingsK(t *table.Table) plots.Drawing {
 		pts.X, pts.Y = line.X, line.Y
 		p.Marks = append(p.Marks, line, pts)
 	}
-	return plots.Drawing{Panels: []plots.Panel{p}, Caption: "Mean kNN test error over the digit pairs against the number of neighbours k, under metrics of one dimension. No intervals: the lines differ by more than trials do. " + readingsNote(t)}
+	return plots.Drawing{Panels: []plots.Panel{p}, Caption: plots.Caption{Shows: "Mean kNN test error over the digit pairs against the number of neighbours k, under metrics of one dimension. No intervals: the lines differ by more than trials do. " + readingsNote(t)}}
 }
 
 func drawReadingsErrors(t *table.Table) plots.Drawing {
@@ -384,5 +384,5 @@ func drawReadingsErrors(t *table.Table) plots.Drawing {
 			n++
 		}
 	}
-	return plots.Drawing{Caption: fmt.Sprintf("Mean kNN test errors over the digit pairs. Where POLA learns from pairs of the 100 images of 0 and 8 alone, a line separates them in the plane of two eigenvectors in %d of %d trials. ", n, len(sep)) + readingsNote(t), Text: text}
+	return plots.Drawing{Caption: plots.Caption{Shows: fmt.Sprintf("Mean kNN test errors over the digit pairs. Where POLA learns from pairs of the 100 images of 0 and 8 alone, a line separates them in the plane of two eigenvectors in %d of %d trials. ", n, len(sep)) + readingsNote(t)}, Text: text}
 }

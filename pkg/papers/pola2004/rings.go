@@ -293,10 +293,10 @@ func drawRings(t *table.Table) (plots.Drawing, error) {
 		p.Marks = append(p.Marks, line)
 	}
 	d.Panels = append(d.Panels, p)
-	d.Caption = fmt.Sprintf("Points on two rings (radii %s and %s, Gaussian noise %s). Top left: test points. Top right and bottom left: the same points by the two principal coordinates of their distances under the learned metric (first trial). "+
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("Points on two rings (radii %s and %s, Gaussian noise %s). Top left: test points. Top right and bottom left: the same points by the two principal coordinates of their distances under the learned metric (first trial). "+
 		"Bottom right: share of new pairs, half of them similar, on which d² ≤ b is wrong, against the number of pairs learned from, one pass; Euclidean takes the threshold with the fewest mistakes on the pairs so far. "+
 		"No linear metric can be right: two opposite points of the outer ring are farther apart, in whatever direction, than the two rings. The Gaussian kernel has the median width, the quadratic one is (x·z + 1)². γ = 0, b₁ = 1. %s",
-		table.Format(mainRings.Radii[0]), table.Format(mainRings.Radii[1]), table.Format(mainRings.Noise), trialsNote(t))
+		table.Format(mainRings.Radii[0]), table.Format(mainRings.Radii[1]), table.Format(mainRings.Noise), trialsNote(t))}
 	return d, nil
 }
 

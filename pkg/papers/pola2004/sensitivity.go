@@ -196,11 +196,11 @@ func drawSensitivity(t *table.Table) plots.Drawing {
 		p.XMax *= 1.05
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = fmt.Sprintf("Mean kNN error over the digit pairs %s, one seed, one choice changed at a time; the rest as in Fig. 3. Left: pixel scaling, start threshold b₁, "+
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("Mean kNN error over the digit pairs %s, one seed, one choice changed at a time; the rest as in Fig. 3. Left: pixel scaling, start threshold b₁, "+
 		"relaxation γ (Eq. 12), pair balance, passes over the pairs, k, share of neighbours kept. The first eigenvector of POLA alone was not run with all of these. Right: the ridge of RCA (without PCA) and of FDA, relative to the mean eigenvalue. The table adds the error on "+
 		"as many other images of the training set, which this run does not train on (validation). On MNIST at full scale, that column chose the main setting (%s, b₁ = %s) and the validated ridges (RCA %s, FDA %s). "+
 		"One seed: no intervals.",
 		strings.Join(t.Unique("digits"), ", "), describeScaling[mainSettings.Scaling], table.Format(mainSettings.B1),
-		table.Format(mainSettings.RCARidge), table.Format(mainSettings.FDARidge))
+		table.Format(mainSettings.RCARidge), table.Format(mainSettings.FDARidge))}
 	return d
 }

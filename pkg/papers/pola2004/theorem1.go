@@ -130,9 +130,9 @@ func theorem1Trial(ctx context.Context, run *experiment.Run) error {
 }
 
 func drawTheorem1(t *table.Table) plots.Drawing {
-	d := plots.Drawing{Columns: 2, Caption: "Cumulative squared loss of POLA (mean over trials, band: least to largest trial) and Theorem 1's bound " +
+	d := plots.Drawing{Columns: 2, Caption: plots.Caption{Shows: "Cumulative squared loss of POLA (mean over trials, band: least to largest trial) and Theorem 1's bound " +
 		"R(‖A*‖² + (b* − b₁)²) of the trial with the smallest bound, on streams of pairs that a metric of rank 3 separates with margin; drawn from the first round at which every trial has suffered a loss. The number of mistakes lies below the loss. " +
-		"d = 200 is the stream of d = 10 padded with zeros and rotated."}
+		"d = 200 is the stream of d = 10 padded with zeros and rotated."}}
 	for cell, g := range t.Group("cell") {
 		p := plots.Panel{Title: symbols.Replace(cell), XLabel: "round", YLabel: "squared loss, mistakes (cumulative)", XLog: true, YLog: true}
 		loss := plots.Line{Name: "squared loss of POLA", Color: 0}
@@ -184,8 +184,8 @@ func drawLemma3(t *table.Table) (plots.Drawing, error) {
 			fmt.Sprintf("%.3g", largest(g, "printed_left", "printed_right")),
 			fmt.Sprintf("%.3g", largest(g, "lemma_left", "lemma_right"))})
 	}
-	return plots.Drawing{Text: text, Caption: "Lemma 3 bounds the norm of the hypothesis: left side over right side, the largest over rounds and trials; above 1 the lemma is " +
-		"violated. As printed, ‖A‖² + (b − 1)² ≤ 4(‖A*‖² + b*²), it fails for a large start threshold; corrected, ‖A‖² + (b − b₁)² ≤ 4(‖A*‖² + (b* − b₁)²), it holds."}, nil
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Lemma 3 bounds the norm of the hypothesis: left side over right side, the largest over rounds and trials; above 1 the lemma is " +
+		"violated. As printed, ‖A‖² + (b − 1)² ≤ 4(‖A*‖² + b*²), it fails for a large start threshold; corrected, ‖A‖² + (b − b₁)² ≤ 4(‖A*‖² + (b* − b₁)²), it holds."}}, nil
 }
 
 func largest(g *table.Table, left, right string) float64 {

@@ -393,8 +393,8 @@ func drawAdapt(t *table.Table) (plots.Drawing, error) {
 			d.Panels = append(d.Panels, p)
 		}
 	}
-	d.Caption = "Loss per pixel and round of m pixels that stand for all pixels of an image, by tenths of the run (ours; the paper only says that its subset can completely change, and so adapts faster). One image comes per round; pixel i costs (xᵢ − xⱼ)² where pixel j stands for it. " +
+	d.Caption = plots.Caption{Shows: "Loss per pixel and round of m pixels that stand for all pixels of an image, by tenths of the run (ours; the paper only says that its subset can completely change, and so adapts faster). One image comes per round; pixel i costs (xᵢ − xⱼ)² where pixel j stands for it. " +
 		"In the middle the images change: from 1 to 0, or from upright 3 and 8 to such that are turned by a quarter. RMP draws anew in each round, by 5000 steps of Algorithm 2 from the set before (200 at smoke scale), η as printed or corrected for the length of the run. " +
-		"One swap: one step of that walk per round. Best exchange: after each round the exchange of one pixel that saves most on all rounds so far, if any does; its map is the best for its set. Data: MNIST, built-in glyphs at smoke scale. " + trialsNote(t)
+		"One swap: one step of that walk per round. Best exchange: after each round the exchange of one pixel that saves most on all rounds so far, if any does; its map is the best for its set. Data: MNIST, built-in glyphs at smoke scale. " + trialsNote(t)}
 	return d, nil
 }

@@ -226,9 +226,9 @@ func drawExample(t *table.Table) (plots.Drawing, error) {
 		final.Marks = append(final.Marks, guide)
 		d.Panels = append(d.Panels, course, final)
 	}
-	d.Caption = "Regret after T + 1 rounds against the best fixed map on the three vectors A = (.5, 1, 1, 1, ...), B = (0, 1, 0, 1, ...), C = (0, 0, 0, ...), two clusters, one coordinate per round, for the absolute (L1) and the squared difference of coordinates. " +
+	d.Caption = plots.Caption{Shows: "Regret after T + 1 rounds against the best fixed map on the three vectors A = (.5, 1, 1, 1, ...), B = (0, 1, 0, 1, ...), C = (0, 0, 0, ...), two clusters, one coordinate per round, for the absolute (L1) and the squared difference of coordinates. " +
 		"Follow-the-leader (FTL) is wrong in every round from the second on; RMP's regret is its exact expectation over its draws, by enumeration of the three sets of two prototypes, for four rules of the learning rate η: as printed in Theorem 2.1, " +
-		"as its proof needs it (corrected), without a horizon (anytime), and printed with the doubling trick. The dashed blue line is the regret of maps as drawn, with its band. Left: the course of one run. Right: a run of its own for each T, on logarithmic axes, where √T is a line of slope ½. " + trialsNote(t) + " Only the drawn regret is random: all else is the same in every trial."
+		"as its proof needs it (corrected), without a horizon (anytime), and printed with the doubling trick. The dashed blue line is the regret of maps as drawn, with its band. Left: the course of one run. Right: a run of its own for each T, on logarithmic axes, where √T is a line of slope ½. " + trialsNote(t) + " Only the drawn regret is random: all else is the same in every trial."}
 	return d, nil
 }
 
@@ -250,8 +250,8 @@ func drawExampleBounds(t *table.Table) (plots.Drawing, error) {
 			text.Rows = append(text.Rows, row)
 		}
 	}
-	return plots.Drawing{Text: text, Caption: "The three vectors after T + 1 rounds. The bound for an η is that on the expected regret of exponential weights with losses in [0, 3] and that rate " +
-		"(Cesa-Bianchi and Lugosi 2006, Theorem 2.2); Theorem 2.1 is said to hold with probability 1 − δ. No regret exceeds 3(T + 1), and all bounds are below it: with so few maps they say something. Losses and expected regrets are the same in every trial. " + trialsNote(t)}, nil
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "The three vectors after T + 1 rounds. The bound for an η is that on the expected regret of exponential weights with losses in [0, 3] and that rate " +
+		"(Cesa-Bianchi and Lugosi 2006, Theorem 2.2); Theorem 2.1 is said to hold with probability 1 − δ. No regret exceeds 3(T + 1), and all bounds are below it: with so few maps they say something. Losses and expected regrets are the same in every trial. " + trialsNote(t)}}, nil
 }
 
 // maxRounds is the largest number of rounds in a table.

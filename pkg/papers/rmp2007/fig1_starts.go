@@ -249,5 +249,5 @@ func drawRestarts(t *table.Table) (plots.Drawing, error) {
 		mean, half := judge.Summarize(spreads).Interval()
 		text.Rows = append(text.Rows, []string{method, fmt.Sprintf("%.1f", judge.Summarize(means).Mean), fmt.Sprintf("%.2f ± %.2f", mean, half), fmt.Sprintf("%.2f", slices.Max(spreads))})
 	}
-	return plots.Drawing{Text: text, Caption: fmt.Sprintf("Runs that differ by the method's own draws only: %d of each method on the points of each trial (squared differences, width 1.5). EM spherical starts from k-means++, EM spherical; rows from four random points. %s", fig1Restarts, trialsNote(t))}, nil
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("Runs that differ by the method's own draws only: %d of each method on the points of each trial (squared differences, width 1.5). EM spherical starts from k-means++, EM spherical; rows from four random points. %s", fig1Restarts, trialsNote(t))}}, nil
 }

@@ -80,7 +80,7 @@ func drawRegret(t *table.Table, cells, methods []string, about string) (plots.Dr
 	if len(d.Panels) == 0 {
 		return plots.Missing("any trial"), nil
 	}
-	d.Caption = fig1Setup + " " + about + " " + trialsNote(t)
+	d.Caption = plots.Caption{Shows: fig1Setup + " " + about + " " + trialsNote(t)}
 	return d, nil
 }
 
@@ -135,8 +135,8 @@ func drawFinals(t *table.Table) (plots.Drawing, error) {
 	if len(text.Rows) == 0 {
 		return plots.Missing("any trial"), nil
 	}
-	return plots.Drawing{Text: text, Caption: fmt.Sprintf("Regret at the end, against the best map. The exponent is that of a power law through the mean regrets after half of the rounds and at the end: 1 is linear, ½ is √t. The standard deviation is over trials. Acceptance is the share of steps of the random walk that changed the set, in round 3 and in the last one. "+
-		"Theorem 2.1's bound (as printed, δ = .05) is %.3g after 50 rounds, the corrected one is larger still, and no regret can exceed the number of points times that of rounds, 20,000 at full scale: at that size the bounds say nothing. RMP walks 5,000 steps of Metropolis–Hastings per round, a short walk 500; a heat-bath walk has the same law. EM starts from k-means++ or, \"rows\", from random points; k-means is the best of ten runs. %s", fig1Bound(50), trialsNote(t))}, nil
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("Regret at the end, against the best map. The exponent is that of a power law through the mean regrets after half of the rounds and at the end: 1 is linear, ½ is √t. The standard deviation is over trials. Acceptance is the share of steps of the random walk that changed the set, in round 3 and in the last one. "+
+		"Theorem 2.1's bound (as printed, δ = .05) is %.3g after 50 rounds, the corrected one is larger still, and no regret can exceed the number of points times that of rounds, 20,000 at full scale: at that size the bounds say nothing. RMP walks 5,000 steps of Metropolis–Hastings per round, a short walk 500; a heat-bath walk has the same law. EM starts from k-means++ or, \"rows\", from random points; k-means is the best of ten runs. %s", fig1Bound(50), trialsNote(t))}}, nil
 }
 
 func drawOptimum(t *table.Table) (plots.Drawing, error) {
@@ -166,7 +166,7 @@ func drawOptimum(t *table.Table) (plots.Drawing, error) {
 	if len(text.Rows) == 0 {
 		return plots.Missing("any trial"), nil
 	}
-	return plots.Drawing{Text: text, Caption: fmt.Sprintf("The best map with at most four prototypes over all rounds, found by FasterPAM from %d random sets, and what is proved of it. The Lagrangian dual of the k-median problem gives a loss that no map can fall below, and with it a list of the prototypes that a better map could use; "+
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("The best map with at most four prototypes over all rounds, found by FasterPAM from %d random sets, and what is proved of it. The Lagrangian dual of the k-median problem gives a loss that no map can fall below, and with it a list of the prototypes that a better map could use; "+
 		"where few are left all their sets are tried, which settles the optimum. A gap is the share by which the proved lower bound is below the map's loss, 0 where it is exact: a regret against the true optimum is larger by at most that share of the loss. "+
-		"The groups that points were drawn from, each with its best prototype, cost more. The last columns give the share of points that are not nearest to the centre of their group, by the first 15 and by all coordinates. Means over %d trials.", searchStarts, len(t.Unique("trial")))}, nil
+		"The groups that points were drawn from, each with its best prototype, cost more. The last columns give the share of points that are not nearest to the centre of their group, by the first 15 and by all coordinates. Means over %d trials.", searchStarts, len(t.Unique("trial")))}}, nil
 }

@@ -340,8 +340,8 @@ func drawFig2(t *table.Table) (plots.Drawing, error) {
 	if t.Len() == 0 {
 		return plots.Missing("errors of any task"), nil
 	}
-	return plots.Drawing{Panels: fig2Panels(t, fig2Main, true), Columns: 2, Caption: fmt.Sprintf("Test error against the number of images seen, with four ways to choose pixels; lower is better. RMP: squared distortion, printed η; RFE: C = %s. Bands are 95 %% intervals of the mean. %s %s",
-		table.Format(rfeStrengths[0]), fig2Protocol(t), describeVariants)}, nil
+	return plots.Drawing{Panels: fig2Panels(t, fig2Main, true), Columns: 2, Caption: plots.Caption{Shows: fmt.Sprintf("Test error against the number of images seen, with four ways to choose pixels; lower is better. RMP: squared distortion, printed η; RFE: C = %s. Bands are 95 %% intervals of the mean. %s %s",
+		table.Format(rfeStrengths[0]), fig2Protocol(t), describeVariants)}}, nil
 }
 
 func drawFig2Settings(t *table.Table) (plots.Drawing, error) {
@@ -388,9 +388,9 @@ func drawFig2Settings(t *table.Table) (plots.Drawing, error) {
 			}
 		}
 	}
-	return plots.Drawing{Panels: fig2Panels(t, fig2Ways(), false), Columns: 2, Text: text, Caption: fmt.Sprintf("Test error against the number of images seen under the settings that the paper leaves open; the first of RMP and of RFE are those of Fig. 2, and none was chosen by its error. "+
+	return plots.Drawing{Panels: fig2Panels(t, fig2Ways(), false), Columns: 2, Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("Test error against the number of images seen under the settings that the paper leaves open; the first of RMP and of RFE are those of Fig. 2, and none was chosen by its error. "+
 		"The table adds the error with a ridge of strength 1 in place of generalised cross-validation, the number of pixels in the image of RMP's map, the share of the walk's steps that changed the set in the last round, and the share of trials in which every fit of the support vector machine closed its duality gap to 1e-4 within 1000 passes. %s %s C is the weight of the hinge losses: the larger, the less slack.",
-		describeVariants, fig2Protocol(t))}, nil
+		describeVariants, fig2Protocol(t))}}, nil
 }
 
 // ifAny is a text on values, and a dash if there are none.

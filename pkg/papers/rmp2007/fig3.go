@@ -280,9 +280,9 @@ func drawFig3(t *table.Table) (plots.Drawing, error) {
 			d.Panels = append(d.Panels, plots.Panel{Title: fmt.Sprintf("%s, m = %d: %d groups", task.title(), m, len(image(pi))), HideAxes: true, Marks: []plots.Mark{plots.Heat{Z: g.rows(shades(pi)), Nominal: true}}})
 		}
 	}
-	d.Caption = fmt.Sprintf("The map that RMP draws after %d random training images of two digits: pixels that are mapped to the same pixel are a group. RMP sees neither labels nor which pixels are neighbours. "+
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("The map that RMP draws after %d random training images of two digits: pixels that are mapped to the same pixel are a group. RMP sees neither labels nor which pixels are neighbours. "+
 		"Data: %s, pixels scaled to 0 to 1. Left: the mean of the images. The ten groups with the most pixels have a colour each, smaller ones are grey. Pixels that are alike on all images, such as those without ink, go at random to any prototype that is like them: two such prototypes make a region that looks like noise. Settings: squared distortion (xᵢ − xⱼ)², η as printed in Theorem 2.1 for %d rounds, "+
-		"5000 steps of Algorithm 2 per image (500 at smoke scale). First trial shown; the view on coherence counts all trials.", fig3Images, digitsShown(float64(pixels)), fig3Images)
+		"5000 steps of Algorithm 2 per image (500 at smoke scale). First trial shown; the view on coherence counts all trials.", fig3Images, digitsShown(float64(pixels)), fig3Images)}
 	return d, nil
 }
 
@@ -350,10 +350,10 @@ func drawCoherence(t *table.Table) (plots.Drawing, error) {
 			d.Panels = append(d.Panels, p)
 		}
 	}
-	d.Caption = fmt.Sprintf("Spatial coherence of maps of pixels after %d random training images of the two digits: the share of pairs of pixels that share an edge and are mapped to the same pixel, of the pixels that have ink on any of the images, "+
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("Spatial coherence of maps of pixels after %d random training images of the two digits: the share of pairs of pixels that share an edge and are mapped to the same pixel, of the pixels that have ink on any of the images, "+
 		"against its expectation if the map is shuffled among these pixels, so that groups keep their sizes. Random prototypes: m random pixels, and each pixel mapped to the one of them with the least squared distortion on the same images. k-medoids: one local optimum of the squared distortion (FasterPAM). "+
 		"The table adds the same for all pixels (those that never have ink make a large region, whoever draws the map), the mean squared distortion per image and pixel on %d other training images, and the number of pixels in the map's image. %s %s",
-		fig3Images, fig3Images, describeVariants, trialsNote(t))
+		fig3Images, fig3Images, describeVariants, trialsNote(t))}
 	return d, nil
 }
 

@@ -320,8 +320,8 @@ func drawMedoidCost(t *table.Table) (plots.Drawing, error) {
 			}
 		}
 	}
-	d.Caption = "Operations of k-medoids as a multiple of those of k-means, geometric means over trials (ours; the paper cites it), on points of four Gaussians as in Fig. 1, one run of each from random starts. An operation is a difference of two coordinates, an addition of a coordinate to a mean, or a look-up of a distance. " +
+	d.Caption = plots.Caption{Shows: "Operations of k-medoids as a multiple of those of k-means, geometric means over trials (ours; the paper cites it), on points of four Gaussians as in Fig. 1, one run of each from random starts. An operation is a difference of two coordinates, an addition of a coordinate to a mean, or a look-up of a distance. " +
 		"k-medoids computes the squared distances of all pairs of points first: n(n − 1)/2 times the features. In turn: medoids and clusters by turns, as the book has it that the paper cites; FasterPAM: exchanges. k-means: Lloyd from k-means++, each cluster then mapped to the point nearest to its centre. " +
-		"Online: one clustering per round of the features revealed so far, 50 rounds, with distances kept, so that a round adds one feature to them, or anew. Cost: sum of squared distances of the points from their prototypes in the last round. Iterations of all rounds together. Bands are 95 % intervals. " + trialsNote(t)
+		"Online: one clustering per round of the features revealed so far, 50 rounds, with distances kept, so that a round adds one feature to them, or anew. Cost: sum of squared distances of the points from their prototypes in the last round. Iterations of all rounds together. Bands are 95 % intervals. " + trialsNote(t)}
 	return d, nil
 }

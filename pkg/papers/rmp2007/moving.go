@@ -462,9 +462,9 @@ func drawMoving(t *table.Table) (plots.Drawing, error) {
 	if len(d.Panels) == 0 {
 		return plots.Missing("losses in any world"), nil
 	}
-	d.Caption = "Regret per round so far of the clustering of objects that move (ours; the paper only names it): the loss minus that of the best fixed map of as many rounds, as found by 10 runs of FasterPAM. Forty objects in four groups move in the unit square (16 at smoke scale); an object costs half of its squared distance from its prototype, one of the objects, " +
+	d.Caption = plots.Caption{Shows: "Regret per round so far of the clustering of objects that move (ours; the paper only names it): the loss minus that of the best fixed map of as many rounds, as found by 10 runs of FasterPAM. Forty objects in four groups move in the unit square (16 at smoke scale); an object costs half of its squared distance from its prototype, one of the objects, " +
 		"and a loss is the sum over the objects, or the cost of the one asked for. The last column of the table is the regret against a comparator that may have another map in each tenth of the rounds. RMP: η as printed or corrected for the length of the run, 500 steps of the walk per round, or one swap. Fixed share: of ten copies of RMP that start anew at each tenth. " +
-		"FTL: follow-the-leader, by k-medoids. Worlds:" + about + " " + trialsNote(t)
+		"FTL: follow-the-leader, by k-medoids. Worlds:" + about + " " + trialsNote(t)}
 	return d, nil
 }
 

@@ -318,11 +318,11 @@ func drawMultitask(t *table.Table) (plots.Drawing, error) {
 			d.Text.Rows = append(d.Text.Rows, []string{strconv.Itoa(m), method, plusMinus(loss), plusMinus(perTask(g, "fresh", 1)), fmt.Sprintf("%.1f", stat.Mean(g.Values("used"), nil))})
 		}
 	}
-	d.Caption = fmt.Sprintf("Mean loss per task and round so far of features shared among 45 tasks (ours; the paper only names the application). A task is one of the 45 pairs of digits; a feature is a pixel with a sign, which says on which of the two digits it shall have ink. In each round one image of each digit comes; "+
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("Mean loss per task and round so far of features shared among 45 tasks (ours; the paper only names the application). A task is one of the 45 pairs of digits; a feature is a pixel with a sign, which says on which of the two digits it shall have ink. In each round one image of each digit comes; "+
 		"feature f costs task (a, b) (1 − s(u − v))/2, where u and v are the pixel on the images of a and b: ½ if it does not tell them apart, 0 if it is all ink on the right one only. RMP maps the 45 tasks to at most m shared features. "+
 		"Own: each task has exponential weights over all features of its own (m is the number of features), with η as printed. Random: the same over m random features. FTL: follow-the-leader, by k-medoids. Bands are 95 %% intervals. "+
 		"The table has the loss after %d rounds, beside that of the best map with m features in hindsight that 10 runs of FasterPAM find, the loss of the last map on %d rounds of other images, and the number of signed pixels that it uses. Data: %s. %s",
-		rounds, multitaskFresh, digitsShown(square(slices.Max(append(t.Where("kind", "map").Values("side"), 0)))), trialsNote(t))
+		rounds, multitaskFresh, digitsShown(square(slices.Max(append(t.Where("kind", "map").Values("side"), 0)))), trialsNote(t))}
 	return d, nil
 }
 
@@ -369,7 +369,7 @@ func drawMultitaskPixels(t *table.Table) (plots.Drawing, error) {
 		}
 		d.Panels = append(d.Panels, plots.Panel{Title: fmt.Sprintf("m = %d", m), HideAxes: true, Marks: []plots.Mark{plots.Heat{Z: g.rows(count), BarLabel: "tasks"}}})
 	}
-	d.Caption = "How many of the 45 pairs of digits RMP's last map serves by each pixel, with either sign (ours; first trial): a pixel that is dark on one digit and light on another can serve all pairs of such digits. η as printed."
+	d.Caption = plots.Caption{Shows: "How many of the 45 pairs of digits RMP's last map serves by each pixel, with either sign (ours; first trial): a pixel that is dark on one digit and light on another can serve all pairs of such digits. η as printed."}
 	return d, nil
 }
 

@@ -247,7 +247,7 @@ func drawObjective(t *table.Table) (plots.Drawing, error) {
 	if len(d.Panels) == 0 {
 		return plots.Missing("losses of any task"), nil
 	}
-	d.Caption = "Regret (3) of the pixels that RMP chooses, image by image, against the map that is best after all of them (" + digitsShown(experiment.NotEmpty("best maps", t.Where("kind", "best").Values("pixels"))[0]) +
-		"). The best map is the best of 10 runs of FasterPAM; its gap is the share by which a proved lower bound is below its loss, so that a regret against the true optimum is larger by at most that share of the loss. " + describeVariants + " " + trialsNote(t)
+	d.Caption = plots.Caption{Shows: "Regret (3) of the pixels that RMP chooses, image by image, against the map that is best after all of them (" + digitsShown(experiment.NotEmpty("best maps", t.Where("kind", "best").Values("pixels"))[0]) +
+		"). The best map is the best of 10 runs of FasterPAM; its gap is the share by which a proved lower bound is below its loss, so that a regret against the true optimum is larger by at most that share of the loss. " + describeVariants + " " + trialsNote(t)}
 	return d, nil
 }

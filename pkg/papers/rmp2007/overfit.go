@@ -339,8 +339,8 @@ func drawOverfit(t *table.Table) (plots.Drawing, error) {
 			d.Panels = append(d.Panels, p)
 		}
 	}
-	d.Caption = fmt.Sprintf("Test error minus training error of ridge regression on at most m pixels chosen on the same images (ours; the paper only says that choosing without labels overfits less). Strength by generalised cross-validation on the images seen, of 25 from 10⁻⁸ to 100 times the largest eigenvalue of their scatter; which one is not kept, and it can be an end. "+
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("Test error minus training error of ridge regression on at most m pixels chosen on the same images (ours; the paper only says that choosing without labels overfits less). Strength by generalised cross-validation on the images seen, of 25 from 10⁻⁸ to 100 times the largest eigenvalue of their scatter; which one is not kept, and it can be an end. "+
 		"RMP sees no labels (squared distortion; η as printed or corrected for %d images, R = 5000 steps of Algorithm 2 per image, 500 at smoke scale); RFE sees them. A gap counts all overfitting, that of the choice and that of the regression after it; random pixels show the latter alone. "+
-		"Bands are 95 %% intervals of RMP with η printed and of RFE; those of the others are in the table. Data: MNIST, built-in glyphs at smoke scale. %s The test images are the same in all trials: the intervals do not cover other test images.", slices.Max(checkpoints), trialsNote(t))
+		"Bands are 95 %% intervals of RMP with η printed and of RFE; those of the others are in the table. Data: MNIST, built-in glyphs at smoke scale. %s The test images are the same in all trials: the intervals do not cover other test images.", slices.Max(checkpoints), trialsNote(t))}
 	return d, nil
 }

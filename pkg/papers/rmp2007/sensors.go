@@ -288,9 +288,9 @@ func drawSensors(t *table.Table) (plots.Drawing, error) {
 		d.Panels = append(d.Panels, p)
 		about += fmt.Sprintf(" %s: %s.", w, sensorAbout[w])
 	}
-	d.Caption = fmt.Sprintf("Regret per object and round so far of sensors that follow moving objects (ours; the paper only names the application): the loss minus that of the best fixed placement of as many rounds, as found by 10 runs of FasterPAM, a local optimum, so that the true regret may be a little larger; below 0 the "+
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("Regret per object and round so far of sensors that follow moving objects (ours; the paper only names the application): the loss minus that of the best fixed placement of as many rounds, as found by 10 runs of FasterPAM, a local optimum, so that the true regret may be a little larger; below 0 the "+
 		"learner does better than any fixed placement it is compared with. %s Worlds:%s RMP: η as printed or corrected for the length of the run, or as printed with the doubling trick, which forgets all costs after 1, 3, 7, ... rounds. FTL: follow-the-leader, by k-medoids. "+
-		"Random places: η as printed over 4 random places. The table is after %d rounds. Bands are 95 %% intervals. %s", describeSensors, about, last, trialsNote(t))
+		"Random places: η as printed over 4 random places. The table is after %d rounds. Bands are 95 %% intervals. %s", describeSensors, about, last, trialsNote(t))}
 	return d, nil
 }
 
@@ -313,8 +313,8 @@ func drawSensorFrames(t *table.Table) (plots.Drawing, error) {
 	for k := 0; k < len(d.Frames); k += allFrames / sensorStills {
 		d.Panels = append(d.Panels, d.Frames[k])
 	}
-	d.Caption = "Frames of one run (first trial; ours) in which four herds go round the grid once: the objects of a round, and the sensors that two forms of RMP have placed before they see them. With the doubling trick RMP forgets all costs after 1, 3, 7, ... rounds; " +
-		"with η as printed for the length of the run it remembers all. " + describeSensors + fmt.Sprintf(" The animation has %d frames.", len(d.Frames))
+	d.Caption = plots.Caption{Shows: "Frames of one run (first trial; ours) in which four herds go round the grid once: the objects of a round, and the sensors that two forms of RMP have placed before they see them. With the doubling trick RMP forgets all costs after 1, 3, 7, ... rounds; " +
+		"with η as printed for the length of the run it remembers all. " + describeSensors + fmt.Sprintf(" The animation has %d frames.", len(d.Frames))}
 	return d, nil
 }
 

@@ -274,10 +274,10 @@ func drawSubsets(t *table.Table) (plots.Drawing, error) {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = fmt.Sprintf("Mean loss per task and round so far of subsets of pixels shared among 45 tasks (ours; the paper only names the application). A task is one of the 45 pairs of digits; in each round one image of each digit comes. "+
+	d.Caption = plots.Caption{Shows: fmt.Sprintf("Mean loss per task and round so far of subsets of pixels shared among 45 tasks (ours; the paper only names the application). A task is one of the 45 pairs of digits; in each round one image of each digit comes. "+
 		"The collection B has as many subsets as there are signed pixels: all of them, or random subsets of 3 or 9 pixels with random signs, drawn anew per trial. A sign says on which of the two digits the pixel shall have ink. "+
 		"A subset S costs (1 − clip(Σ s(u − v)))/2, the sum over its pixels u and v on the two images, clipped to [−1, 1]. RMP maps the 45 tasks to at most m subsets, η as printed in the figure. Random: the same over m random subsets of the collection. Bands are 95 %% intervals. "+
-		"The table has the loss after %d rounds, beside the loss of the best map in hindsight that 3 runs of FasterPAM find, and how the last map does on rounds of other images. Data: MNIST (built-in glyphs at smoke scale). %s", rounds, trialsNote(t))
+		"The table has the loss after %d rounds, beside the loss of the best map in hindsight that 3 runs of FasterPAM find, and how the last map does on rounds of other images. Data: MNIST (built-in glyphs at smoke scale). %s", rounds, trialsNote(t))}
 	return d, nil
 }
 

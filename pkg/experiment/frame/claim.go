@@ -1,0 +1,126 @@
+package frame
+
+import (
+	"strings"
+
+	"metriclab/pkg/judge"
+	"metriclab/pkg/table"
+)
+
+// Test is that of a claim.
+type Test func(t *table.Table) judge.Test
+
+// Units are what a claim speaks of, each with its numbers.
+type Units func(t *table.Table) []judge.Unit
+
+// Unit is one unit: a measure of the table.
+func Unit(name string, m Measure) Units {
+	return func(t *table.Table) []judge.Unit { return []judge.Unit{{Name: name, Diffs: m(t)}} }
+}
+
+// Over is a unit for each of some values.
+func Over[T any](values []T, unit func(T) (name string, m Measure)) Units {
+	return func(t *table.Table) (out []judge.Unit) {
+		for _, v := range values {
+			name, m := unit(v)
+			out = append(out, judge.Unit{Name: name, Diffs: m(t)})
+		}
+		return out
+	}
+}
+
+// OverCells is a unit for each of some cells of a column, of the rows with that cell.
+func OverCells(column string, cells []string, m Measure) Units {
+	return Over(cells, func(cell string) (string, Measure) { return cell, m.Where(column, cell) })
+}
+
+// OverGroups is a unit for each combination of cells that a table has in some columns, of the rows with these.
+func OverGroups(m Measure, columns ...string) Units {
+	return func(t *table.Table) (out []judge.Unit) {
+		for cells, g := range Groups(t, columns...) {
+			out = append(out, judge.Unit{Name: strings.Join(cells, ", "), Diffs: m(g)})
+		}
+		return out
+	}
+}
+
+// Together are the units of each.
+func Together(all ...Units) Units {
+	return func(t *table.Table) (out []judge.Unit) {
+		for _, u := range all {
+			out = append(out, u(t)...)
+		}
+		return out
+	}
+}
+
+// Where are the units of the rows with some cells.
+func (u Units) Where(nameValue ...string) Units {
+	return func(t *table.Table) []judge.Unit { return u(t.Where(nameValue...)) }
+}
+
+// Positive tests that the numbers are positive in every unit; see judge.Positive.
+func Positive(rule judge.Rule, u Units) Test { return AllBut(0, rule, u) }
+
+// AllBut is Positive in all units but some.
+func AllBut(exceptions int, rule judge.Rule, u Units) Test {
+	return func(t *table.Table) judge.Test {
+		return judge.Positive{Units: u(t), Exceptions: exceptions, Rule: rule}
+	}
+}
+
+// Equivalent tests that the numbers are within a margin of zero in a share of the units; see judge.Equivalent.
+func Equivalent(margin, share float64, rule judge.Rule, u Units) Test {
+	return func(t *table.Table) judge.Test {
+		return judge.Equivalent{Units: u(t), Margin: margin, Share: share, Rule: rule}
+	}
+}
+
+// Printed tests a printed number against the mean of a measure; see judge.Number.
+func Printed(theirs float64, ours Measure, tolerance float64) Test {
+	return func(t *table.Table) judge.Test {
+		return judge.Number{Theirs: theirs, Ours: ours(t), Tolerance: tolerance}
+	}
+}
+
+// Always tests a statement about the rows of a trial; see judge.Holds.
+func Always(is func(trial *table.Table) bool) Test {
+	return func(t *table.Table) judge.Test {
+		var out judge.Holds
+		for _, g := range t.Group("trial") {
+			out = append(out, is(g))
+		}
+		return out
+	}
+}
+
+// Under is a test under several readings; see judge.Readings.
+func Under[T any](readings []T, reading func(T) (name string, test Test)) Test {
+	return func(t *table.Table) judge.Test {
+		return judge.Each(readings, func(r T) (string, judge.Test) {
+			name, test := reading(r)
+			return name, test(t)
+		})
+	}
+}
+
+// UnderNames is Under of readings that are their own names.
+func UnderNames(names []string, test func(name string) Test) Test {
+	return Under(names, func(name string) (string, Test) { return name, test(name) })
+}
+
+// Parts tests a statement of several parts that must all hold; see judge.Both. Parts are pairs of a name and a Test.
+func Parts(names []string, tests ...Test) Test {
+	return func(t *table.Table) judge.Test {
+		var out judge.Both
+		for i, name := range names {
+			out = append(out, judge.Reading{Name: name, Test: tests[i](t)})
+		}
+		return out
+	}
+}
+
+// Where is the test of the rows with some cells.
+func (x Test) Where(nameValue ...string) Test {
+	return func(t *table.Table) judge.Test { return x(t.Where(nameValue...)) }
+}

@@ -1,0 +1,156 @@
+package frame
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"metriclab/pkg/judge"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+// made has two methods on two cells at two sizes in seven trials: the error of b is that of a
+// plus .1, and a's falls by .2 with the size. Validation prefers a in even trials.
+func made() *table.Table {
+	t := table.New([]string{"cell", "trial", "method", "size"}, []string{"wrong", "of", "validation"})
+	for _, cell := range []string{"one", "two"} {
+		for trial := range 7 {
+			for m, method := range []string{"a", "b"} {
+				for _, size := range []float64{1, 2} {
+					t.Add(table.Key{"cell": cell, "trial": fmt.Sprint(trial), "method": method, "size": table.Format(size)},
+						table.Values{"wrong": 60 + float64(trial) + 10*float64(m) - 20*size, "of": 100, "validation": float64((m + trial) % 2)})
+				}
+			}
+		}
+	}
+	return t
+}
+
+var errs = Share("wrong", "of")
+
+func near(got, want []float64) bool {
+	return slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })
+}
+
+func TestMeasures(t *testing.T) {
+	tb := made().Where("cell", "one", "size", "2")
+	a, b := errs.PerTrial("method", "a"), errs.PerTrial("method", "b")
+	least, which := Least(Column("validation"), errs, "method", "a", "b")
+	ones := slices.Repeat([]float64{1}, 7)
+	for name, tt := range map[string]struct {
+		m    Measure
+		want []float64
+	}{
+		"share":  {a, []float64{.20, .21, .22, .23, .24, .25, .26}},
+		"minus":  {b.Minus(a), Measure.Times(func(*table.Table) []float64 { return ones }, .1)(tb)},
+		"plus":   {b.Minus(a).Plus(.9), ones},
+		"times":  {b.Minus(a).Times(10), ones},
+		"over":   {a.Over(a), ones},
+		"mean":   {Mean("of two", a, b).Minus(a).Times(20), ones},
+		"least":  {least, []float64{.20, .31, .22, .33, .24, .35, .26}},
+		"column": {Column("of").Where("method", "a", "trial", "0"), []float64{100}},
+	} {
+		if got := tt.m(tb); !near(got, tt.want) {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
+	if got := which(tb); !slices.Equal(got, []int{0, 1, 0, 1, 0, 1, 0}) {
+		t.Errorf("chosen %v", got)
+	}
+	if got := a(tb); !near(a.Plus(1).Times(2).Minus(a)(tb), a.Plus(2)(tb)) || !near(a(tb), got) {
+		t.Error("a measure has changed the table")
+	}
+	for name, f := range map[string]func(){
+		"two rows a trial": func() { errs.PerTrial("method", "a")(made()) },
+		"no number":        func() { Parse("size", "small") },
+		"infinite":         func() { Parse("size", "Inf") },
+		"other lengths":    func() { a.Minus(Column("of"))(tb) },
+	} {
+		if err := refused(f); err == nil {
+			t.Errorf("%s: not refused", name)
+		}
+	}
+	if got := Numbers(made(), "size"); !slices.Equal(got, []float64{1, 2}) {
+		t.Errorf("numbers %v", got)
+	}
+}
+
+func refused(f func()) (err error) {
+	defer judge.Refused(&err)
+	f()
+	return nil
+}
+
+func TestView(t *testing.T) {
+	v := View{
+		Panels: PerGroup(func(cells []string) Panel {
+			return Panel{plots.Panel{Title: cells[0]}, []Mark{
+				Line(plots.Line{Name: "a"}, "size", errs, Percent).Where("method", "a"),
+				Line(plots.Line{Name: "none"}, "size", errs, Percent).Where("method", "c"),
+				Fixed(plots.Reference{At: 50}),
+			}}
+		}, "cell"),
+		Text: &Text{By: []string{"cell", "data", "method", "method"}, Cells: []Cell{
+			Of("error (%)", errs.Where("size", "2"), Percent, "%.1f"), Half("±", errs.Where("size", "2"), Percent, "%.1f"), WithInterval("both", errs.Where("size", "2"), Percent),
+		}},
+		Caption: Says("Errors.", "", "", ""), Missing: "errors",
+	}
+	d, err := v.Draw(made())
+	if err != nil || len(d.Panels) != 2 || d.Panels[1].Title != "two" || len(d.Panels[0].Marks) != 2 {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	l := d.Panels[0].Marks[0].(plots.Line)
+	if !slices.Equal(l.X, []float64{1, 2}) || !near(l.Y, []float64{43, 23}) || !(l.Lo[1] < 23 && 23 < l.Hi[1]) {
+		t.Errorf("line %+v", l)
+	}
+	if got := d.Text.Rows[1]; !slices.Equal(got, []string{"one", "b", "33.0", "2.0", "33.00 ± 2.00"}) || len(d.Text.Rows) != 4 {
+		t.Errorf("row %q of %d", got, len(d.Text.Rows))
+	}
+	if got := d.Caption.String(); got != "Errors. Means over 7 trials with 95 % t intervals." {
+		t.Errorf("caption %q", got)
+	}
+	if d, err := v.Draw(made().Where("cell", "three")); err != nil || len(d.Panels) != 0 || len(d.Notes) == 0 {
+		t.Errorf("of no row: %+v, %v", d, err)
+	}
+	dots := Dots(plots.Intervals{Name: "a"}, "cell", errs, Percent.Without())(made().Where("method", "a", "size", "1")).(plots.Intervals)
+	if !slices.Equal(dots.Labels, []string{"one", "two"}) || !near(dots.X, []float64{43, 43}) || dots.Err != nil || dots.Possible != [2]float64{0, 100} {
+		t.Errorf("dots %+v", dots)
+	}
+}
+
+func TestClaims(t *testing.T) {
+	points := judge.Rule{Scale: 100, Unit: "points"}
+	gain := errs.Where("method", "b").Minus(errs.Where("method", "a"))
+	at := func(m Measure) Measure { return m.Where("size", "2") }
+	for name, tt := range map[string]struct {
+		test  Test
+		want  judge.Verdict
+		units string
+	}{
+		"positive":   {Positive(points, OverCells("cell", []string{"one", "two"}, at(gain))), judge.Reproduced, "one two"},
+		"not":        {Positive(points, OverGroups(at(gain).Plus(-.2), "cell", "size")).Where("size", "2"), judge.NotReproduced, "one, 2 two, 2"},
+		"all but":    {AllBut(1, points, Together(Unit("all", at(gain).Where("cell", "one")), Unit("less", at(gain).Plus(-.2).Where("cell", "one")))), judge.Reproduced, "all less"},
+		"equivalent": {Equivalent(.2, 1, points, Unit("all", at(gain).Where("cell", "one"))), judge.Reproduced, "all"},
+		"printed":    {Printed(.1, at(gain).Where("cell", "one"), .001), judge.Reproduced, ""},
+		"always":     {Always(func(g *table.Table) bool { return g.Len() == 8 }), judge.Reproduced, ""},
+		"units":      {Positive(points, OverCells("cell", []string{"one"}, gain).Where("size", "1")), judge.Reproduced, "one"},
+		"readings": {UnderNames([]string{"1", "2"}, func(size string) Test {
+			return Positive(points, Unit(size, gain.Where("cell", "one", "size", size).Plus(map[string]float64{"2": -1}[size])))
+		}), judge.Partly, ""},
+		"parts": {Parts([]string{"more", "less"}, Positive(points, Unit("u", at(gain).Where("cell", "one"))), Positive(points, Unit("u", at(gain).Where("cell", "one").Times(-1)))), judge.NotReproduced, ""},
+	} {
+		f, err := judge.Judge(tt.test(made()))
+		var units string
+		for i, u := range f.Units {
+			if i > 0 {
+				units += " "
+			}
+			units += u.Name
+		}
+		if err != nil || f.Verdict != tt.want || units != tt.units {
+			t.Errorf("%s: %q of %q, %v; want %q of %q", name, f.Verdict, units, err, tt.want, tt.units)
+		}
+	}
+}

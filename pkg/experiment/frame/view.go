@@ -1,0 +1,248 @@
+package frame
+
+import (
+	"fmt"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/judge"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+// Band says how the numbers of trials are drawn: as their mean with its 95 % interval.
+type Band struct {
+	// Scale multiplies the numbers, 100 for per cent; 0 means 1.
+	Scale float64
+	// Summarize gives mean and interval; nil means judge.Summarize.
+	Summarize func([]float64) judge.Summary
+	// Possible are the bounds of the numbers, before Scale, at which a line's band is cut;
+	// both zero means none.
+	Possible [2]float64
+	// None leaves the interval out.
+	None bool
+}
+
+// Percent are shares, drawn in per cent, with bands within 0 and 100.
+var Percent = Band{Scale: 100, Possible: [2]float64{0, 1}}
+
+// Without is the band without intervals.
+func (b Band) Without() Band { b.None = true; return b }
+
+// By is the band with intervals of another kind.
+func (b Band) By(summarize func([]float64) judge.Summary) Band { b.Summarize = summarize; return b }
+
+func (b Band) summary(values []float64) (s judge.Summary, scale float64) {
+	if scale = b.Scale; scale == 0 {
+		scale = 1
+	}
+	if b.Summarize == nil {
+		return judge.Summarize(values), scale
+	}
+	return b.Summarize(values), scale
+}
+
+// Mean is the mean of numbers, scaled.
+func (b Band) Mean(values []float64) float64 {
+	s, scale := b.summary(values)
+	return scale * s.Mean
+}
+
+// AddTo adds the mean of numbers to a line at x, and its interval to the line's band.
+func (b Band) AddTo(l *plots.Line, x float64, values []float64) {
+	s, scale := b.summary(values)
+	mean, half := s.Interval()
+	l.X, l.Y = append(l.X, x), append(l.Y, scale*mean)
+	if b.None || !s.HasInterval {
+		return
+	}
+	lo, hi := mean-half, mean+half
+	if b.Possible != [2]float64{} {
+		lo, hi = max(b.Possible[0], lo), min(b.Possible[1], hi)
+	}
+	l.Lo, l.Hi = append(l.Lo, scale*lo), append(l.Hi, scale*hi)
+}
+
+// AddRow adds the mean of numbers with its interval to a mark under a label.
+func (b Band) AddRow(m *plots.Intervals, label string, values []float64) {
+	s, scale := b.summary(values)
+	mean, half := s.Interval()
+	m.Labels, m.X = append(m.Labels, label), append(m.X, scale*mean)
+	if !b.None {
+		m.Err = append(m.Err, scale*half)
+	}
+	m.Possible = [2]float64{scale * b.Possible[0], scale * b.Possible[1]}
+}
+
+// A Mark draws rows, or nothing where they lack what it shows: nil.
+type Mark func(rows *table.Table) plots.Mark
+
+// Line is the mean of a measure against a column of names that are numbers.
+func Line(style plots.Line, x string, y Measure, b Band) Mark {
+	return func(rows *table.Table) plots.Mark {
+		l := style
+		for at, g := range rows.Group(x) {
+			b.AddTo(&l, Parse(x, at), y(g))
+		}
+		if len(l.X) == 0 {
+			return nil
+		}
+		return l
+	}
+}
+
+// Dots are the means of a measure by the cells of a column, which label them.
+func Dots(style plots.Intervals, labels string, x Measure, b Band) Mark {
+	return func(rows *table.Table) plots.Mark {
+		m := style
+		for label, g := range rows.Group(labels) {
+			b.AddRow(&m, label, x(g))
+		}
+		if len(m.X) == 0 {
+			return nil
+		}
+		return m
+	}
+}
+
+// Where draws the rows with some cells only.
+func (m Mark) Where(nameValue ...string) Mark {
+	return func(rows *table.Table) plots.Mark { return m(rows.Where(nameValue...)) }
+}
+
+// Fixed is the mark itself, whatever the rows are.
+func Fixed(m plots.Mark) Mark { return func(*table.Table) plots.Mark { return m } }
+
+// Panel is a panel with the marks that rows give it. One without marks is not drawn.
+type Panel struct {
+	plots.Panel
+	Of []Mark
+}
+
+// Panels makes the panels of a view.
+type Panels func(rows *table.Table) []plots.Panel
+
+// Each are panels of the whole table.
+func Each(panels ...Panel) Panels {
+	return func(rows *table.Table) (out []plots.Panel) {
+		for _, p := range panels {
+			for _, of := range p.Of {
+				if m := of(rows); m != nil {
+					p.Marks = append(p.Marks, m)
+				}
+			}
+			if len(p.Marks) > 0 {
+				out = append(out, p.Panel)
+			}
+		}
+		return out
+	}
+}
+
+// PerGroup are the panels of each combination of cells of some columns.
+func PerGroup(panel func(cells []string) Panel, columns ...string) Panels {
+	return func(rows *table.Table) (out []plots.Panel) {
+		for cells, g := range Groups(rows, columns...) {
+			out = append(out, Each(panel(cells))(g)...)
+		}
+		return out
+	}
+}
+
+// Cell is a column of a Text: its head, and what it says of the rows of a group.
+type Cell struct {
+	Head string
+	Of   func(rows *table.Table) string
+}
+
+// Of is a column with the mean of a measure by a format, "%.2f".
+func Of(head string, m Measure, b Band, format string) Cell {
+	return Cell{head, func(rows *table.Table) string { return fmt.Sprintf(format, b.Mean(m(rows))) }}
+}
+
+// Half is a column with half the width of the interval of a mean.
+func Half(head string, m Measure, b Band, format string) Cell {
+	return Cell{head, func(rows *table.Table) string {
+		s, scale := b.summary(m(rows))
+		_, half := s.Interval()
+		return fmt.Sprintf(format, scale*half)
+	}}
+}
+
+// WithInterval is a column with the mean of a share and its interval, in per cent.
+func WithInterval(head string, m Measure, b Band) Cell {
+	return Cell{head, func(rows *table.Table) string {
+		s, _ := b.summary(m(rows))
+		return s.Percent()
+	}}
+}
+
+// Text is a table with a row for each combination of cells of some columns.
+type Text struct {
+	// By are pairs of a column and its head.
+	By []string
+	// Cells are the columns after these.
+	Cells []Cell
+}
+
+func (x Text) of(rows *table.Table) *plots.TextTable {
+	out := &plots.TextTable{}
+	var by []string
+	for i := 0; i < len(x.By); i += 2 {
+		by, out.Head = append(by, x.By[i]), append(out.Head, x.By[i+1])
+	}
+	for _, c := range x.Cells {
+		out.Head = append(out.Head, c.Head)
+	}
+	for row, g := range Groups(rows, by...) {
+		for _, c := range x.Cells {
+			row = append(row, c.Of(g))
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
+}
+
+// View is a figure, a table of text, or both.
+type View struct {
+	// Of are the cells of the rows that it shows, as Table.Where takes them; nil means all.
+	Of      []string
+	Panels  Panels
+	Columns int
+	Text    *Text
+	// Caption is said of the table; Missing, "errors on any data", of one without a panel or row.
+	Caption func(rows *table.Table) plots.Caption
+	Missing string
+}
+
+// Draw draws the view.
+func (v View) Draw(t *table.Table) (plots.Drawing, error) {
+	if v.Of != nil {
+		t = t.Where(v.Of...)
+	}
+	d := plots.Drawing{Columns: v.Columns}
+	if v.Panels != nil {
+		d.Panels = v.Panels(t)
+	}
+	if v.Text != nil {
+		d.Text = v.Text.of(t)
+	}
+	return Given(v.Missing, d, func() plots.Caption { return v.Caption(t) }), nil
+}
+
+// Given is a drawing with its caption, or one that says what is missing where there is
+// neither a panel nor a row.
+func Given(missing string, d plots.Drawing, caption func() plots.Caption) plots.Drawing {
+	if len(d.Panels) == 0 && (d.Text == nil || len(d.Text.Rows) == 0) {
+		return plots.Missing(missing)
+	}
+	d.Caption = caption()
+	return d
+}
+
+// Says is a caption that shows something, of data and by a protocol as said, with the means
+// over trials of experiment.TrialsNote; cover is its second argument.
+func Says(shows, data, protocol, cover string) func(*table.Table) plots.Caption {
+	return func(t *table.Table) plots.Caption {
+		return plots.Caption{Shows: shows, Data: data, Protocol: protocol, Intervals: experiment.TrialsNote(t, cover)}
+	}
+}
