@@ -202,7 +202,7 @@ func (o printer) claim(a *app, e harness.Explained, c harness.ExplainedClaim) {
 		o.lines(2, [][2]string{{fmt.Sprintf("with seed %d", v.Seed), string(v.Verdict)}})
 	}
 	notebook, learners := a.crossReferences(e.Experiment, c.ID)
-	o.lines(2, [][2]string{{"figure", c.Figure}, {"notebook", notebook}, {"learners", learners}, {"source", fmt.Sprintf("%s:%d", c.Source, c.Line)}, {"run again", e.Command}})
+	o.lines(2, [][2]string{{"figure", c.Figure}, {"notebook", notebook}, {"learners", learners}, {"source", c.Source}, {"run again", e.Command}})
 	if len(c.Finding.Units) > 0 {
 		fmt.Fprintln(o)
 	}

@@ -106,12 +106,12 @@ func toys(hook func(ctx context.Context, cell string) error) experiment.Paper {
 			Views: []experiment.View{{Name: id + "-view", Title: "A view", Draw: func(*table.Table) (plots.Drawing, error) {
 				return plots.Drawing{Caption: plots.Caption{Shows: "Nothing."}, Text: &plots.TextTable{Head: []string{"h"}, Rows: [][]string{{"r"}}}}, nil
 			}}},
-			Claims: []experiment.Claim{{ID: id, Statement: "s", Where: "w", Theirs: "t", Predicate: "p", Test: func(t *table.Table) judge.Test {
+			Claims: experiment.Claims([]experiment.Claim{{ID: id, Statement: "s", Where: "w", Theirs: "t", Predicate: "p", Test: func(t *table.Table) judge.Test {
 				return judge.Readings{
 					{Name: "as drawn", Test: judge.Shown{Test: judge.Holds{true, true, true, true, true, true}, Ours: "1", Note: "So it is."}},
 					{Name: "against one half", Test: judge.Positive{Units: toyUnits(t), Rule: judge.Rule{Scale: 100, Unit: "points"}}},
 				}
-			}}},
+			}}}),
 			Cost: time.Minute,
 		}
 	}

@@ -32,7 +32,7 @@ var clouds = experiment.Spec{
 	},
 	Columns: experiment.Columns{experiment.Number("gap", "", "mean squared distance of dissimilar pairs less that of similar ones")},
 	Trials:  experiment.Trials(10), Trial: trial,
-	Claims: []experiment.Claim{{
+	Claims: experiment.Claims([]experiment.Claim{{
 		ID: "gap", Statement: "Similar pairs are nearer.", Predicate: "gap is positive in every cell", Where: "this file", Theirs: experiment.FigureOnly,
 		Test: func(t *table.Table) judge.Test {
 			var test judge.Positive
@@ -41,7 +41,7 @@ var clouds = experiment.Spec{
 			}
 			return test
 		},
-	}},
+	}}),
 }
 
 // trial is one job. All that it draws is of its seed.

@@ -2,6 +2,9 @@ package experiment
 
 import (
 	"fmt"
+	"path"
+	"path/filepath"
+	"runtime"
 	"strings"
 
 	"metriclab/pkg/judge"
@@ -36,6 +39,36 @@ type Claim struct {
 	// TestTimed takes the place of Test in a claim about times; exactly one of the two is
 	// set. times is as in View.DrawTimed.
 	TestTimed func(t, times *table.Table) judge.Test
+
+	source string
+}
+
+// Claims returns claims that know the file that calls it, which declares them.
+func Claims(claims []Claim) []Claim {
+	pc, file, _, ok := runtime.Caller(1)
+	if fn := runtime.FuncForPC(pc); ok && fn != nil {
+		for i := range claims {
+			claims[i].source = sourceFile(fn.Name(), file)
+		}
+	}
+	return claims
+}
+
+// Source is the file that declares the claim, below the project's root, or in the folder of a
+// program; "" of a claim that did not pass through Claims.
+func (c Claim) Source() string { return c.source }
+
+// sourceFile returns the path below the project's root of the file, as built, of a function.
+// The folder is that of the package, since the path as built may be of another machine; of a
+// program, whose package is called main, it is not known.
+func sourceFile(function, file string) string {
+	slash := strings.LastIndex(function, "/")
+	dot := strings.Index(function[slash+1:], ".")
+	folder := strings.TrimPrefix(function[:slash+1+dot], "metriclab/")
+	if folder == "main" {
+		folder = ""
+	}
+	return path.Join(folder, path.Base(filepath.ToSlash(file)))
 }
 
 // Judge judges whichever of Test and TestTimed is set. times is not used if it is Test. A

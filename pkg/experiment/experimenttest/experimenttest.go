@@ -183,8 +183,8 @@ func checkClaims(s experiment.Spec, views, claims map[string]bool, fail func(for
 			fail("%s: claim ID %q is empty or occurs twice", s.ID, c.ID)
 		}
 		claims[c.ID] = true
-		if c.Statement == "" || c.Where == "" || c.Theirs == "" || c.Predicate == "" {
-			fail("%s: claim %s: want statement, where, theirs and predicate", s.ID, c.ID)
+		if c.Statement == "" || c.Where == "" || c.Theirs == "" || c.Predicate == "" || c.Source() == "" {
+			fail("%s: claim %s: want statement, where, theirs and predicate, in a list of experiment.Claims", s.ID, c.ID)
 		}
 		if err := c.CheckTitle(); err != nil {
 			fail("%s: %v", s.ID, err)

@@ -1,12 +1,6 @@
 package harness
 
 import (
-	"path"
-	"path/filepath"
-	"reflect"
-	"runtime"
-	"strings"
-
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
@@ -35,7 +29,7 @@ type ClaimEntry struct {
 	Theirs     string        `json:"theirs"`
 	Predicate  string        `json:"predicate"`
 	View       string        `json:"view"`
-	Source     string        `json:"source"` // file of the test, below the project's root
+	Source     string        `json:"source"` // file that declares it, below the project's root
 	Finding    judge.Finding `json:"finding"`
 }
 
@@ -49,8 +43,7 @@ func encodeClaims(s experiment.Spec, graded []GradedClaim) ([]byte, error) {
 }
 
 func newClaimEntry(s experiment.Spec, c GradedClaim) ClaimEntry {
-	file, _ := source(c.Claim)
-	return ClaimEntry{c.ID, c.Statement, c.Where, c.Afterwards, c.Theirs, c.Predicate, viewOf(c.Claim, s), file, c.Finding}
+	return ClaimEntry{c.ID, c.Statement, c.Where, c.Afterwards, c.Theirs, c.Predicate, viewOf(c.Claim, s), c.Source(), c.Finding}
 }
 
 // ClaimsJSON returns the claims.json of a complete table.
@@ -65,34 +58,3 @@ func ClaimsJSON(s experiment.Spec, t, times *table.Table) ([]byte, error) {
 	}
 	return encodeClaims(s, all)
 }
-
-// source returns the file, below the project's root, and the line of the function that
-// makes a claim's test.
-func source(c experiment.Claim) (file string, line int) {
-	f := reflect.ValueOf(c.Test)
-	if c.Timed() {
-		f = reflect.ValueOf(c.TestTimed)
-	}
-	fn := runtime.FuncForPC(f.Pointer())
-	if fn == nil {
-		return "", 0
-	}
-	file, line = fn.FileLine(fn.Entry())
-	return sourceFile(fn.Name(), file), line
-}
-
-// sourceFile returns the path below the project's root of the file, as built, of a
-// function. The folder is that of the package, since the path as built may be of
-// another machine; of a program, whose package is called main, it is not known.
-func sourceFile(function, file string) string {
-	slash := strings.LastIndex(function, "/")
-	dot := strings.Index(function[slash+1:], ".")
-	folder := strings.TrimPrefix(function[:slash+1+dot], module)
-	if folder == "main" {
-		folder = ""
-	}
-	return path.Join(folder, path.Base(filepath.ToSlash(file)))
-}
-
-// module is the path of this module, before that of a package in it.
-const module = "metriclab/"

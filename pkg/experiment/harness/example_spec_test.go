@@ -43,7 +43,7 @@ var walks = experiment.Spec{
 		run.Rows.Add(nil, table.Values{"distance": math.Abs(float64(at))})
 		return nil
 	},
-	Claims: []experiment.Claim{{
+	Claims: experiment.Claims([]experiment.Claim{{
 		ID: "slow", Statement: "A walk gets less far than a third of its steps.", Where: "folklore", Theirs: experiment.FigureOnly, Predicate: "distance < 100/3 in each trial of the cell 100",
 		Test: func(t *table.Table) judge.Test {
 			var holds []bool
@@ -54,7 +54,7 @@ var walks = experiment.Spec{
 			}
 			return judge.Holds(holds)
 		},
-	}},
+	}}),
 }
 
 // A Spec of one's own is run, stored and graded by a program of one's own. The

@@ -38,8 +38,6 @@ func (e Explained) Stale() bool { return e.State == stateStale }
 // ExplainedClaim is a claim with its finding and where to look further.
 type ExplainedClaim struct {
 	ClaimEntry
-	// Line is that of Source at which the test begins.
-	Line int `json:"line"`
 	// Figure is the path of the view that shows the claim, "" if there is none.
 	Figure string `json:"figure,omitempty"`
 	// Seeds are the verdicts with other base seeds.
@@ -92,7 +90,6 @@ func Explain(ctx context.Context, sel []Selected, cfg Config) ([]Explained, erro
 		}
 		for _, c := range s.Claims {
 			x := ExplainedClaim{ClaimEntry: newClaimEntry(spec, c)}
-			_, x.Line = source(c.Claim)
 			x.Seeds = s.reseeded[c.ID]
 			if figure := s.figure(x.View); figure != "" {
 				x.Figure = s.Dir + "/" + figure

@@ -71,17 +71,3 @@ func TestOriginOfAnother(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
-
-// The source of a claim is a path that is there: of a program, the file alone.
-func TestSourceFile(t *testing.T) {
-	for _, c := range []struct{ function, want string }{
-		{"metriclab/pkg/papers/pola2004.glob..func1", "pkg/papers/pola2004/x.go"},
-		{"example.org/mine/walks.init.func2", "example.org/mine/walks/x.go"},
-		{"main.init.func1", "x.go"},
-		{"main.slow", "x.go"},
-	} {
-		if got := sourceFile(c.function, "/home/someone/src/x.go"); got != c.want {
-			t.Errorf("%s: %s, want %s", c.function, got, c.want)
-		}
-	}
-}

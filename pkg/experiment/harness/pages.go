@@ -197,7 +197,7 @@ func (s *section) claimsPage() []byte {
 				item("figure", fmt.Sprintf("[%s](%s)", v, figure))
 			}
 		}
-		if file, _ := source(c.Claim); file != "" {
+		if file := c.Source(); file != "" {
 			item("source", "`"+file+"`")
 		}
 		if len(f.Units) > 0 {

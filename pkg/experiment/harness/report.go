@@ -24,7 +24,7 @@ var reportHTML string
 var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"image": imageSource, "class": verdictClass, "anchor": anchor, "seconds": seconds, "short": shortRevision, "alt": altText,
 	"css": func() template.CSS { return template.CSS(reportCSS) }, "js": func() template.JS { return template.JS(reportJS) },
-	"plural": plural.Of, "theirs": reportTheirs, "brief": reportBrief, "why": reportWhy, "where": sourceOf, "strip": stripOf, "units": unitsOf, "readings": readingsOf,
+	"plural": plural.Of, "theirs": reportTheirs, "brief": reportBrief, "why": reportWhy, "where": experiment.Claim.Source, "strip": stripOf, "units": unitsOf, "readings": readingsOf,
 }).Parse(reportHTML))
 
 // reportSign stands at the head of each report that we wrote.

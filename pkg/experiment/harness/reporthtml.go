@@ -176,11 +176,6 @@ func reportWhy(f judge.Finding) string {
 	return f.Reason
 }
 
-func sourceOf(c experiment.Claim) string {
-	file, _ := source(c)
-	return file
-}
-
 // mark is one dot of a strip with its interval.
 type mark struct {
 	mean, half float64 // half is NaN without an interval

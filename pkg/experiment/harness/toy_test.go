@@ -70,7 +70,7 @@ func toySpec(hook func(ctx context.Context, cell string, trial int) error) exper
 				}, nil
 			}},
 		},
-		Claims: []experiment.Claim{{
+		Claims: experiment.Claims([]experiment.Claim{{
 			ID: "positive", Statement: "y | is <positive>.", Where: "Section 0", Theirs: experiment.FigureOnly, Predicate: "y > 0", View: "text",
 			Test: func(t *table.Table) judge.Test {
 				var holds []bool
@@ -83,7 +83,7 @@ func toySpec(hook func(ctx context.Context, cell string, trial int) error) exper
 				}
 				return judge.Holds(holds)
 			},
-		}},
+		}}),
 		Cost: time.Second,
 	}
 }

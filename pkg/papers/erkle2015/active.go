@@ -439,7 +439,7 @@ func activeClaimsAt(t *table.Table) []string {
 
 const activePredicate = "Error on the comparisons held out with random questions minus that with the rule's, paired by trial, is positive after 10, 20 and 40 answers per object on each of the four sets of points. Readings: "
 
-var activeClaims = []experiment.Claim{
+var activeClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "active-gain",
 		View:      "active",
@@ -467,7 +467,7 @@ var activeClaims = []experiment.Claim{
 		Predicate: activePredicate + "each learner.",
 		Test:      testActive(activeSets, askings(activeLearners, askUncertain)...),
 	},
-}
+})
 
 const activeWhere = "not in the paper (Section 6 names active selection as future work)"
 

@@ -62,7 +62,7 @@ const (
 	otherPredicate = "Error on the comparisons held out with random questions minus that with the rule's, paired by trial, is positive after 10, 20 and 40 answers per object on both sets of points. Readings: "
 )
 
-var activeLearnersClaims = []experiment.Claim{
+var activeLearnersClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "active-gain-others",
 		View:      "active-learners",
@@ -81,4 +81,4 @@ var activeLearnersClaims = []experiment.Claim{
 		Predicate: otherPredicate + "each learner.",
 		Test:      testActive(otherSets, askings(otherLearners, askUncertain)...),
 	},
-}
+})

@@ -171,7 +171,7 @@ func drawDenoise(t *table.Table) (plots.Drawing, error) {
 	return orMissing(d, "any trial")
 }
 
-var denoiseClaims = []experiment.Claim{
+var denoiseClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "denoise-helps", View: "denoise",
 		Statement: "Ours, after Section 6: it is beneficial to handle conflicting triplets out of the model, by denoising.",
@@ -195,7 +195,7 @@ var denoiseClaims = []experiment.Claim{
 			})
 		},
 	},
-}
+})
 
 // handledErrors are the test errors by trial.
 func handledErrors(cell *table.Table, handling, passes string) []float64 {

@@ -7,7 +7,7 @@ import (
 )
 
 // fig1Afterwards are claims on the published errors of Fig. 1b.
-var fig1Afterwards = []experiment.Claim{
+var fig1Afterwards = experiment.Claims([]experiment.Claim{
 	{
 		ID:         "fig1b-further",
 		View:       "fig1b",
@@ -38,4 +38,4 @@ var fig1Afterwards = []experiment.Claim{
 			}}
 		},
 	},
-}
+})

@@ -29,7 +29,7 @@ var fewPasses = []string{"1", "2", "5"}
 
 const fiveOne = "Section 5.1, "
 
-var fig1Claims = []experiment.Claim{
+var fig1Claims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "fig1a-inverse-stalls",
 		View:      "fig1a",
@@ -164,7 +164,7 @@ var fig1Claims = []experiment.Claim{
 			}}
 		},
 	},
-}
+})
 
 // ofTheError are differences of shares of an error.
 var ofTheError = judge.Rule{Scale: 100, Unit: "% of the error"}

@@ -35,7 +35,7 @@ var skipsReadings = []skipsReading{
 
 const skipsAsRead = " Read as: the printed rule, λ̂ ← λ̂ − 3γ and an eigenpair where that is negative; and the negative eigenvalues, without which no rule does."
 
-var fig2Claims = []experiment.Claim{
+var fig2Claims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "fig2-faster", View: "fig2a",
 		Statement: "A single pass of PA-ERKLE is often significantly faster than a single gradient step of batch GNMDS.",
@@ -104,7 +104,7 @@ var fig2Claims = []experiment.Claim{
 			})
 		},
 	},
-}
+})
 
 const fasterReadings = "a whole pass over 2n triplets against one step, at n = 1600 and at n = 5000, where the step was measured once, and its spread over trials is that at n = 1600; " +
 	"and the curves of the figure, PA-ERKLE against one step per mini-batch of n/10 triplets over the same triplets, at half of the checkpoints or more (\"often\"), at both n. " +

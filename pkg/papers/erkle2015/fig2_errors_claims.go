@@ -23,7 +23,7 @@ const (
 const atATenth = " At n = 500 with 1,000 training triplets and mini-batches of 50, a tenth of the paper's sizes, since a batch step at n = 5000 takes minutes: what holds here is taken to hold there at equal numbers of triplets per object." +
 	" Read with the kernel of the mini-batch before as the start, and from K = I each time; with settings by validation, and best on test, the paper's rule."
 
-var fig2ErrorsClaims = []experiment.Claim{
+var fig2ErrorsClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "fig2-initially", View: "fig2b",
 		Statement: "Initially, the batch methods perform better (than PA-ERKLE).",
@@ -66,7 +66,7 @@ var fig2ErrorsClaims = []experiment.Claim{
 			}, testPositive)
 		},
 	},
-}
+})
 
 func testPositive(units []judge.Unit) judge.Test { return judge.Positive{Units: units, Rule: points} }
 

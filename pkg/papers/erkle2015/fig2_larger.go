@@ -97,7 +97,7 @@ const (
 	largerAround   = 250
 )
 
-var fig2LargerClaims = []experiment.Claim{
+var fig2LargerClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "fig2-larger-initially",
 		Statement: "Initially, the batch methods perform better (than PA-ERKLE), at n = 1250.",
@@ -140,7 +140,7 @@ var fig2LargerClaims = []experiment.Claim{
 			}, testPositive)
 		},
 	},
-}
+})
 
 // largerReadings tests a number per trial, made of the curves of PA-ERKLE and of GNMDS, with both rules for δ.
 func largerReadings(t *table.Table, of func(pa, batch []float64, at []int) float64, test func([]judge.Unit) judge.Test) judge.Test {

@@ -13,7 +13,7 @@ const (
 )
 
 // fig3Afterwards are claims on the published counts of the answers.
-var fig3Afterwards = []experiment.Claim{
+var fig3Afterwards = experiment.Claims([]experiment.Claim{
 	{
 		ID:         "fig3-moderate-conflicts",
 		View:       "fig3-conflicts",
@@ -33,4 +33,4 @@ var fig3Afterwards = []experiment.Claim{
 			})
 		},
 	},
-}
+})

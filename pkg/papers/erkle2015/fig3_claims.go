@@ -88,7 +88,7 @@ func steAgainstOthers() (out [][2]string) {
 	return out
 }
 
-var fig3Claims = []experiment.Claim{
+var fig3Claims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "fig3-ste-worse", View: "fig3a",
 		Statement: "STE-ERKLE performs considerably worse than the other methods (on the test set).",
@@ -190,7 +190,7 @@ var fig3Claims = []experiment.Claim{
 		Predicate: "At the end, the test error of PA-ERKLE minus that with the largest step of {0.15, 0.2, 0.3, 0.5, none} that has the least validation error after one pass is > 0, with one and with ten passes." + cleanedNote,
 		Test:      familyTest(families[2], 0),
 	},
-}
+})
 
 // testOften tests the share of sizes at which ten passes have the smaller error.
 func testOften(t *table.Table) judge.Test {

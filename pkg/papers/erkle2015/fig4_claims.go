@@ -57,7 +57,7 @@ func sizesOr(sizes []string, leave func(float64) bool) []string {
 	return kept
 }
 
-var fig4Claims = []experiment.Claim{
+var fig4Claims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "fig4-ste", View: "fig4a",
 		Statement: "STE-ERKLE consistently outperforms STE-Batch.",
@@ -127,4 +127,4 @@ var fig4Claims = []experiment.Claim{
 			return judge.Positive{Units: units, Rule: points}
 		},
 	},
-}
+})

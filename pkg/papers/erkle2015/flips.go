@@ -211,7 +211,7 @@ func drawFlipsErrors(t *table.Table) (plots.Drawing, error) {
 	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: flipsAbout + " " + flipsBatchNote + " " + trialsNote(t)}}, "any trial")
 }
 
-var flipsClaims = []experiment.Claim{
+var flipsClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "flips-degrades",
 		View:      "flips",
@@ -243,7 +243,7 @@ var flipsClaims = []experiment.Claim{
 		Predicate: "The error of PA-ERKLE minus that with the threshold, paired by trial, is positive with 5, 10, 20 and 30 % of flipped answers; the threshold is, per trial, that of 0.15, 0.2 and 0.3 with the least error on flipped validation answers, the smallest of equals.",
 		Test:      testRejection,
 	},
-}
+})
 
 // flipError is the error of a method at a share of flipped answers.
 func flipError(t *table.Table, method string, share float64) []float64 {

@@ -182,7 +182,7 @@ const (
 
 var beyond = judge.Rule{Scale: 100, Unit: "points beyond 1.5 times"}
 
-var releasedClaims = []experiment.Claim{
+var releasedClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "released-one-pass", View: "released-fig1b", Afterwards: knownThen,
 		Statement: "With a single pass over the data, both ERKLE methods outperformed all batch methods slightly.",
@@ -292,7 +292,7 @@ var releasedClaims = []experiment.Claim{
 			})
 		},
 	},
-}
+})
 
 // "far": by a hundredth of the objective of K = 0, ten times the certified residual.
 const farAbove = 0.01
@@ -388,7 +388,7 @@ func namedOnStandIns(units func(r releasedRead, rule string, sizes []string) []j
 	}
 }
 
-var releasedAnswersClaims = []experiment.Claim{
+var releasedAnswersClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "released-fig3-ste-worse", View: "released-fig3", Afterwards: knownThen,
 		Statement: "STE-ERKLE performs considerably worse than the other methods (on the test set).",
@@ -505,4 +505,4 @@ var releasedAnswersClaims = []experiment.Claim{
 			return r.less("train", singleHow, rule, sizes, asWell, slices.Concat(against(paERKLE, others(paERKLE)), against(paERKLETen, others(paERKLETen)))...)
 		}),
 	},
-}
+})

@@ -86,7 +86,7 @@ func drawRepeats(t *table.Table) (plots.Drawing, error) {
 		"Points from N(0, I) in R⁵⁰, answers without error: 100 of them with 10,000 training triplets, 500 with 1,000 (20 and 25 in R⁵ with 300 and 50 at smoke scale). " + trialsNote(t)}}, "errors on any data")
 }
 
-var repeatsClaims = []experiment.Claim{
+var repeatsClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "repeats-seldom", View: "repeats",
 		Statement: "Ours, after Appendix B: ten passes generalise better if they favour triplets drawn less often.",
@@ -107,4 +107,4 @@ var repeatsClaims = []experiment.Claim{
 			})
 		},
 	},
-}
+})

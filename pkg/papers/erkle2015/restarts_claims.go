@@ -22,7 +22,7 @@ const (
 
 const restartNote = " Readings: 2, 10 or 50 coordinates."
 
-var restartClaims = []experiment.Claim{
+var restartClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "restarts-local", View: "restarts",
 		Statement: "Ours, after Section 2: the local minima of the embedding-learning counterparts matter, so that starts end at different objectives.",
@@ -98,7 +98,7 @@ var restartClaims = []experiment.Claim{
 			}, 0)
 		},
 	},
-}
+})
 
 // section2 is where the paper speaks of embeddings.
 const section2 = "Section 2"

@@ -123,7 +123,7 @@ const (
 	scenesReadNote = " Readings: τ by validation or best on test." + standInNote
 )
 
-var scenesClaims = []experiment.Claim{
+var scenesClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "scenes-ste", View: "scenes",
 		Statement: "STE-ERKLE consistently outperforms STE-Batch (questions asked as in Section 5.4).",
@@ -184,7 +184,7 @@ var scenesClaims = []experiment.Claim{
 			return scenesAsked(t, heldErrors, func(adaptive, random []float64) []float64 { return judge.Minus(random, adaptive) })
 		},
 	},
-}
+})
 
 // allScenes are the methods of the paper's Fig. 4.
 var allScenes = slices.Concat(erkles, batchNames)

@@ -19,7 +19,7 @@ const (
 	foundByCertificates = 0.9
 )
 
-var skipsClaims = []experiment.Claim{
+var skipsClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "skips-often", View: "skips",
 		Statement: "Bounding the smallest eigenvalue after each step often allows updates to be performed in constant time.",
@@ -81,7 +81,7 @@ var skipsClaims = []experiment.Claim{
 			})
 		},
 	},
-}
+})
 
 // paCells are the cells of the passive-aggressive step, by increasing n.
 func paCells(t *table.Table) []string {

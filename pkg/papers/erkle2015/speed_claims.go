@@ -20,7 +20,7 @@ const (
 	structuredTimes = 10
 )
 
-var speedClaims = []experiment.Claim{
+var speedClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "speed-quadratic", View: "speed-objects",
 		Statement: "ERKLE can incorporate a triplet into a kernel in O(n²) time.",
@@ -69,7 +69,7 @@ var speedClaims = []experiment.Claim{
 			return judge.Positive{Units: units, Rule: judge.Rule{Unit: "doublings"}}
 		},
 	},
-}
+})
 
 // speedRun is one run of one trial: after to[i] triplets, active[i] updates, bytes[i] saved, and spent[i] seconds since the checkpoint before.
 type speedRun struct {

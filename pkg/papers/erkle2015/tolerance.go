@@ -220,7 +220,7 @@ const (
 	tolerableLoss = 0.01
 )
 
-var toleranceClaims = []experiment.Claim{
+var toleranceClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "tolerance-skips", View: "tolerance",
 		Title:     "Ours: with a tolerance that costs no accuracy, roughly 93 % of the projections can be skipped.",
@@ -250,7 +250,7 @@ var toleranceClaims = []experiment.Claim{
 			})
 		},
 	},
-}
+})
 
 // skippedShares are the shares of triplets after which no eigenvalue is below −ε, by row.
 func skippedShares(g *table.Table) []float64 {

@@ -126,7 +126,7 @@ func drawWeights(t *table.Table) (plots.Drawing, error) {
 		"After each update that changes the kernel all eigenvalues fall, those below 0 to 0: with budget, by what the trace exceeds that of K = I by, over the number of objects; with share, by γ/j at update j; fixed, by γτ. No trace is the paper's learner. " + trialsNote(t)}}, "errors on any data")
 }
 
-var weightsClaims = []experiment.Claim{
+var weightsClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "weights-helps", View: "weights",
 		Statement: "Ours, after Section 6: PA-ERKLE generalises better with a weight of the trace that has no parameter than without one.",
@@ -146,7 +146,7 @@ var weightsClaims = []experiment.Claim{
 			return weightReadings(t, .01, tunedWeight)
 		},
 	},
-}
+})
 
 // tunedWeight are the test errors by trial of the fixed weight with the least validation error.
 func tunedWeight(cell *table.Table) []float64 {

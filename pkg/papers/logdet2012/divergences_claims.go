@@ -25,7 +25,7 @@ const (
 // run, after the time of single trials of another seed was seen, but none of their errors.
 const divergenceReadings = " Readings: features standardised; as they are, on wine alone."
 
-var divergenceClaims = []experiment.Claim{
+var divergenceClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "divergences-error", View: "divergences",
 		Title:     "Ours: with all parameters chosen on training rows, the four φ have the same mean error of nearest neighbours.",
@@ -122,7 +122,7 @@ var divergenceClaims = []experiment.Claim{
 			})
 		},
 	},
-}
+})
 
 // divergenceResults returns the data sets that a table has under a scaling, in the order of the table.
 func divergenceResults(t *table.Table, features string) []results {

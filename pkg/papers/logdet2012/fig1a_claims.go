@@ -16,7 +16,7 @@ const (
 		"or the mean of the four. Readings: features as they are, which the figure's error axis suggests, and standardised; u and ℓ the 1st and 99th percentiles, and, features as they are, the same shares of the range."
 )
 
-var fig1aClaims = []experiment.Claim{
+var fig1aClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "fig1a-linear", View: "fig1a",
 		Statement: somewhatHigher + " (Here: LogDet Linear.)",
@@ -33,7 +33,7 @@ var fig1aClaims = []experiment.Claim{
 			return slices.Concat(higher(t, logDetGaussian), widerReadings(t))
 		},
 	},
-}
+})
 
 // exceptions is how many of n data sets "most" leaves out: all but the least majority.
 func exceptions(n int) int { return (n - 1) / 2 }

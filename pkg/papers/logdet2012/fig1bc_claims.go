@@ -35,7 +35,7 @@ const (
 	clarifyCurves = "Section 6.1, Fig. 1(c)"
 )
 
-var fig1bcClaims = []experiment.Claim{
+var fig1bcClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "fig1b-optimal", View: "fig1b",
 		Statement: "LogDet Linear is the only algorithm to be optimal (within the 95 % confidence intervals) across all datasets.",
@@ -113,7 +113,7 @@ var fig1bcClaims = []experiment.Claim{
 		Predicate: "Per other number of features: the error of LogDet Linear there minus that with 20 is > 0. The rate itself is that of Latex, and not compared." + clarifyNote,
 		Test:      func(t *table.Table) judge.Test { return bestAt(t, printedDims, logDetLinear) },
 	},
-}
+})
 
 // wordResultsOf returns the scalings that a table has: of each program, if it has traces, and else of the stand-in.
 func wordResultsOf(t *table.Table) []results {

@@ -18,7 +18,7 @@ const marginalPoints = "3 points"
 const wordsKnown = "the errors of all methods on the stand-in"
 
 // moreWordClaims are sentences of Section 6.1 about the other programs and about few features.
-var moreWordClaims = []experiment.Claim{
+var moreWordClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "fig1b-marginal", View: "fig1b", Afterwards: wordsKnown,
 		Title:     "For Mpg321, Foxpro and Iptables, learned metrics yield only marginal gains over the Euclidean distance.",
@@ -61,4 +61,4 @@ var moreWordClaims = []experiment.Claim{
 			})
 		},
 	},
-}
+})

@@ -26,7 +26,7 @@ const (
 	notInPaper   = "not in the paper"
 )
 
-var fig2abClaims = []experiment.Claim{
+var fig2abClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "fig2a-small", View: "fig2a",
 		Statement: "For smaller bases, the accuracy of our algorithm is similar to the Euclidean measure. (Here: Classic3.)",
@@ -106,7 +106,7 @@ var fig2abClaims = []experiment.Claim{
 			return out
 		},
 	},
-}
+})
 
 const outperformsMeaning = "Per rival, LSA, LMNN and Euclidean: its error minus that of LogDet Linear, both means over the sizes of the basis, is > 0 (\"overall\"). LMNN learns in the coordinates of LSA, centred, from 1,000 training documents." + textReadNote + " LSA centred, as \"principal components analysis\" says, and not."
 

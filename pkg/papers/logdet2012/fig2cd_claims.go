@@ -25,7 +25,7 @@ const (
 	planeReadNote = " Readings: the data-dependent kernel with a graph of 1,000 digits of zip.train, 100 of them labelled, and of the 100 alone; rank 2 by the top two directions of (26), by the least τ at which W has rank 2 or less, and by a W of rank 2 learned as such; queries from zip.test and from unseen zip.train."
 )
 
-var fig2cdClaims = []experiment.Claim{
+var fig2cdClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "fig2c-seven", View: "fig2cd",
 		Statement: "Our method (Trace-SSIKDR) is able to separate out seven of the digits reasonably well.",
@@ -97,7 +97,7 @@ var fig2cdClaims = []experiment.Claim{
 			})
 		},
 	},
-}
+})
 
 // digitsRule says that values are numbers of digits. Intervals are over draws of the labelled digits and of the queries from one data set.
 var digitsRule = judge.Rule{Unit: "digits"}

@@ -174,7 +174,7 @@ func objectsIn(t *table.Table) []int { return results{t: t, varied: "objects"}.n
 // cubicExponent is what "cubic" is told apart from a square by: half-way between them.
 const cubicExponent = 2.5
 
-var kernelCostClaims = []experiment.Claim{
+var kernelCostClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "kernelcost-less", View: "kernelcost",
 		Statement: "Our LogDet-based algorithm can be implemented more efficiently (than POLA in kernel space).",
@@ -214,7 +214,7 @@ var kernelCostClaims = []experiment.Claim{
 			return judge.Positive{Units: []judge.Unit{{Name: fmt.Sprintf("exponent from %d to %d objects, minus 2.5", few, many), Diffs: diffs}}}
 		},
 	},
-}
+})
 
 func drawKernelCost(t, times *table.Table) (plots.Drawing, error) {
 	if t.Where("kind", "steps").Len() == 0 {

@@ -231,7 +231,7 @@ func growth(t, times *table.Table, part string) (diffs []float64, few, many int)
 	return diffs, few, many
 }
 
-var largeClaims = []experiment.Claim{{
+var largeClaims = experiment.Claims([]experiment.Claim{{
 	ID: "large-scalable", View: "large",
 	Statement: "The proposed optimization algorithm is scalable to very large datasets of the order of millions of data objects.",
 	Where:     "Section 1", Theirs: "no number",
@@ -251,7 +251,7 @@ var largeClaims = []experiment.Claim{{
 		}
 		return judge.Positive{Units: units, Rule: judge.Rule{Unit: "doublings"}}
 	},
-}}
+}})
 
 func drawLarge(t, times *table.Table) (plots.Drawing, error) {
 	if t.Len() == 0 {

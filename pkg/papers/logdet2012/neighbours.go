@@ -230,7 +230,7 @@ func gainsByK(t *table.Table, method, features string) []float64 {
 // interval of an error counted once on 540 rows.
 const slightGain = 0.03
 
-var neighbourClaims = []experiment.Claim{{
+var neighbourClaims = experiment.Claims([]experiment.Claim{{
 	ID: "neighbours-slightly", View: "neighbours",
 	Statement: "We select the value of k arbitrarily and expect to get slightly better accuracies using cross-validation.",
 	Where:     "Section 6", Theirs: "k = 10; no accuracy with another k",
@@ -248,7 +248,7 @@ var neighbourClaims = []experiment.Claim{{
 			return "features " + describe[features], judge.Both{{Name: "better", Test: one(gains)}, {Name: "slightly: 3 points minus the gain", Test: one(short)}}
 		})
 	},
-}}
+}})
 
 var neighbourViews = []experiment.View{
 	{Name: "neighbours", Title: "Error with ten neighbours, and with k by cross-validation", Draw: experiment.WithEnds(drawNeighbours, neighbourChoices)},

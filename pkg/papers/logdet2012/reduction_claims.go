@@ -20,7 +20,7 @@ const (
 	paysTimes = 2
 )
 
-var reductionClaims = []experiment.Claim{
+var reductionClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "reduction-exact", View: "reduction",
 		Statement: "Ours: with indicators of the constrained points as J the answer is that without a reduction.",
@@ -85,7 +85,7 @@ var reductionClaims = []experiment.Claim{
 			}
 		},
 	},
-}
+})
 
 // small is the largest number of columns of k-means J up to smallJ.
 func (r reduced) small() string {

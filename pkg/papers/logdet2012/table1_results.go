@@ -71,7 +71,7 @@ const table1Choices = " Readings: γ and w chosen inside the training fold, and 
 // table1Known is what was known when the readings of the starts were added.
 const table1Known = "the errors with the best of 20 starts, and errors of k-means on digits with one start"
 
-var table1Claims = []experiment.Claim{
+var table1Claims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "table1-values", View: "table1",
 		Statement: "The clustering errors of Unsupervised, LogDet Linear and HMRF-KMeans with 50 constraints are those of Table 1.",
@@ -108,7 +108,7 @@ var table1Claims = []experiment.Claim{
 			})
 		},
 	},
-}
+})
 
 // byChoice is a test with γ and w chosen, and with γ = w = 1, under each reading of the
 // starts.

@@ -157,7 +157,7 @@ const (
 	whatWasKnown = "the errors over objects, and that on balance those over classes are larger by some 15 points"
 )
 
-var classesClaims = []experiment.Claim{
+var classesClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "table2-values-classes", View: "classes",
 		Statement: "The average classification errors are those of Table 2 (if errors are averaged over classes).",
@@ -205,7 +205,7 @@ var classesClaims = []experiment.Claim{
 			})
 		},
 	},
-}
+})
 
 // classErrors are the errors of a method by number of neighbours, by trial.
 func (r results) classErrors(method, column string) map[string][]float64 {

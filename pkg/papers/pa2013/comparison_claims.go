@@ -37,7 +37,7 @@ const (
 	section3    = "Section 3"
 )
 
-var comparisonClaims = []experiment.Claim{
+var comparisonClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "table1", View: "table1",
 		Statement: "Wine, ionosphere, balance, soybean and nist16 have the sizes, dimensions and numbers of classes of Table 1.",
@@ -316,7 +316,7 @@ var comparisonClaims = []experiment.Claim{
 			}
 		},
 	},
-}
+})
 
 // interval says which kind of interval a claim needs.
 type interval int

@@ -13,7 +13,7 @@ import (
 // strongly is what "strongly depends" and "deviate significantly" mean: 2 points.
 const strongly = 0.02
 
-var detailsClaims = []experiment.Claim{
+var detailsClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "start-matters", View: "start",
 		Statement: "The performance of the different online learning algorithms strongly depends on the initial model given by M and b.",
@@ -105,7 +105,7 @@ var detailsClaims = []experiment.Claim{
 			})
 		},
 	},
-}
+})
 
 // detail returns a value of each trial.
 func (r results) detail(kind, method, at, value string) []float64 {

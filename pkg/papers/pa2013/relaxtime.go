@@ -150,7 +150,7 @@ func relaxRule(t *table.Table) judge.Rule {
 	return judge.Rule{Unit: "doublings", TestRatio: slices.Max(experiment.NotEmpty("pa2013: ratios of test to training rows", t.Values("ratio")))}
 }
 
-var relaxTimeClaims = []experiment.Claim{{
+var relaxTimeClaims = experiment.Claims([]experiment.Claim{{
 	ID: "relaxed-time", View: "relaxtime",
 	Title:     "Ours: relaxing the constraint during a fixed amount of steps saves time.",
 	Statement: "Ours: relaxing the constraint during a fixed amount of steps saves time (the paper says so of relaxing it until the end).",
@@ -177,7 +177,7 @@ var relaxTimeClaims = []experiment.Claim{{
 			{Name: "everywhere", Test: judge.Positive{Units: each, Rule: relaxRule(t)}},
 		}
 	},
-}}
+}})
 
 // relaxTimeChoices are those of C; k has a grid by the number of rows, and nothing below 1.
 func relaxTimeChoices(t *table.Table) []experiment.Choice {

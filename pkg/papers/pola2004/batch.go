@@ -318,7 +318,7 @@ func drawBatchRuns(t *table.Table) plots.Drawing {
 // smallLoss is "the loss on the test set is also small": the mean held-out loss is at most 2β.
 const smallLoss = 2 * batchBeta
 
-var batchClaims = []experiment.Claim{
+var batchClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "batch-bound", View: "batch-runs",
 		Statement: "The loss bound guarantees that at most ⌈R(‖A*‖² + (b* − b₁)²)/β²⌉ invocations of POLA will be required.",
@@ -385,4 +385,4 @@ var batchClaims = []experiment.Claim{
 			})
 		},
 	},
-}
+})

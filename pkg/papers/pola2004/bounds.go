@@ -74,14 +74,14 @@ var Bounds = experiment.Spec{
 	Columns: boundsColumns,
 	Trial:   boundsTrial,
 	Views:   []experiment.View{{Name: "bounds", Title: "Loss suffered and its bound", Draw: given("any stream", drawBounds)}},
-	Claims: []experiment.Claim{
+	Claims: experiment.Claims([]experiment.Claim{
 		boundsClaim("bounds-sum", "It is possible to derive a bound which is a mere sum of losses.", "Section 4, after Theorem 1",
 			"Σ ℓ ≤ R((‖A*‖² + b*²)c − b*b₁), c = 1 + √((‖A*‖² + (b* − b₁)²)/(‖A*‖² + b*²)), our derivation (docs/errata.md)", boundSum),
 		boundsClaim("bounds-kernel", "The bound does not change if we employ kernels: R and the norm of A* are those in the mapped space.", "Section 4, after Theorem 1",
 			"Σ ℓ² ≤ R(‖A*‖² + (b* − b₁)²) for kernel POLA on two rings under the quadratic kernel, where an A* of rank 1 separates", boundKernel),
 		boundsClaim("bounds-relative", "It is possible to derive a loss bound for POLA with the modification relative to the loss of any other fixed pseudo-metric.", "Section 5, after Eq. 12",
 			"Σ ℓ² ≤ (R + γ)(‖A*‖² + (b* − b₁)²) + (1 + R/γ)Σ ℓ*², our derivation (docs/errata.md), with the metric by which labels were made before a tenth was turned round", boundRelative),
-	},
+	}),
 	Cost: time.Second,
 }
 

@@ -281,7 +281,7 @@ func drawFig2Measures(t *table.Table) (plots.Drawing, error) {
 		"the probability that two images of different digits are farther apart than two of the same digit (50 is chance, 100 a perfect block structure). " + trialsNote(t)}}, nil
 }
 
-var fig2Claims = []experiment.Claim{
+var fig2Claims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "fig2-noisy-images",
 		View:      "fig2-measures",
@@ -331,7 +331,7 @@ var fig2Claims = []experiment.Claim{
 		Predicate: "Order probability of the distances ≥ 0.95, under each reading of the noise.",
 		Test:      fig2Test("order", pola, fig2Block, 1),
 	},
-}
+})
 
 // fig2Test tests sign·(measure − bound) > 0 under each reading of the noise.
 func fig2Test(kind, method string, bound, sign float64) func(*table.Table) judge.Test {

@@ -16,7 +16,7 @@ const (
 	muchWorse = 1.5
 )
 
-var fig3Claims = []experiment.Claim{
+var fig3Claims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "fig3-euclidean",
 		View:      "fig3-euclidean",
@@ -88,7 +88,7 @@ var fig3Claims = []experiment.Claim{
 		Predicate: "No straight line separates the 100 projected images in any trial; for training and for held-out images.",
 		Test:      func(t *table.Table) judge.Test { return separable(t, embedPCA, false) },
 	},
-}
+})
 
 // wins tests "y has a lower error than x in every problem but exceptions".
 func wins(t *table.Table, y, x string, exceptions int) judge.Test {

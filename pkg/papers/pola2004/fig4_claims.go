@@ -89,7 +89,7 @@ func claimsOnPOLA(setting, suffix string) []experiment.Claim {
 	words := " (" + vocabulary(setting) + ")"
 	const readings = "for POLA as in Fig. 1 and relaxed (Eq. 12; γ and length chosen for the nearest pair), and three rules which pairs update it."
 	within := "On at least half of the topics the 95 % interval of the difference of errors lies within ±5 points"
-	return []experiment.Claim{
+	return experiment.Claims([]experiment.Claim{
 		{
 			ID:        "fig4-1nn" + suffix,
 			View:      "fig4-rules",
@@ -116,7 +116,7 @@ func claimsOnPOLA(setting, suffix string) []experiment.Claim {
 			Predicate: within + ", PAUM with the margins chosen on other topics; " + readings,
 			Test:      fig4Test(setting, paumChosen.method(), comparable),
 		},
-	}
+	})
 }
 
 // perSegment is the rule of differences of errors, one per segment of the stream.

@@ -12,7 +12,7 @@ const notNeeded = 1.1
 // knownFromFig3 is what was known when these readings were written: the errors of fig3 and of sensitivity.
 const knownFromFig3 = "the errors of fig3 and sensitivity"
 
-var readingsClaims = []experiment.Claim{
+var readingsClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "readings-rca-pca", View: "readings-rca", Afterwards: knownFromFig3,
 		Title:     "POLA outperforms RCA (after PCA) on all but one of the 45 problems (by other readings).",
@@ -68,4 +68,4 @@ var readingsClaims = []experiment.Claim{
 			return holds
 		},
 	},
-}
+})

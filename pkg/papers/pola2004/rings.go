@@ -70,7 +70,7 @@ var Rings = experiment.Spec{
 	Views: []experiment.View{
 		{Name: "rings", Title: "Two rings under three metrics, and the error on new pairs", Draw: drawRings},
 	},
-	Claims: []experiment.Claim{{
+	Claims: experiment.Claims([]experiment.Claim{{
 		ID:        "rings-kernel",
 		View:      "rings",
 		Title:     "Ours: kernel POLA separates two rings, which no linear metric does: its error is below 5 %.",
@@ -78,7 +78,7 @@ var Rings = experiment.Spec{
 		Where:     "Section 3.3", Theirs: "not in the paper",
 		Predicate: "After all pairs: 5 % − error of kernel POLA > 0, and error of POLA − error of kernel POLA > 0, and the same against Euclidean with its best threshold; for the Gaussian kernel with the median width and the quadratic kernel.",
 		Test:      testRings,
-	}},
+	}}),
 	Cost: 2 * time.Second,
 }
 

@@ -196,7 +196,7 @@ func largest(g *table.Table, left, right string) float64 {
 	return out
 }
 
-var theorem1Claims = []experiment.Claim{
+var theorem1Claims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "theorem1",
 		View:      "theorem1",
@@ -248,7 +248,7 @@ var theorem1Claims = []experiment.Claim{
 		Predicate: "Left side ≤ right side at every recorded round of every stream, in every trial.",
 		Test:      always("lemma_left", "lemma_right"),
 	},
-}
+})
 
 // boundSlack allows for round-off in sums of up to 10,000 squared losses.
 const boundSlack = 1 + 1e-9

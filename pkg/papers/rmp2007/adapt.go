@@ -283,7 +283,7 @@ func adaptUnits(t *table.Table, slow, fast string) []judge.Unit {
 	return units
 }
 
-var adaptClaims = []experiment.Claim{
+var adaptClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "adapt-completely",
 		View:      "adapt",
@@ -315,7 +315,7 @@ var adaptClaims = []experiment.Claim{
 			return out
 		},
 	},
-}
+})
 
 // adaptCompletely tests that some round from a tenth on keeps no pixel, in each trial: in all worlds with all m, or in
 // some.

@@ -292,7 +292,7 @@ const (
 	confidence = 0.05
 )
 
-var exampleClaims = []experiment.Claim{
+var exampleClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "example-leader",
 		View:      "example",
@@ -396,7 +396,7 @@ var exampleClaims = []experiment.Claim{
 			})
 		},
 	},
-}
+})
 
 // exampleRow are the losses of a run with a horizon.
 type exampleRow struct {

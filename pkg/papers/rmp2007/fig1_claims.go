@@ -33,7 +33,7 @@ var (
 	fig1Sparse = []string{"sparse words", "sparse Gaussians"}
 )
 
-var fig1Claims = []experiment.Claim{
+var fig1Claims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "fig1-optimum",
 		View:      "fig1-optimum",
@@ -196,7 +196,7 @@ var fig1Claims = []experiment.Claim{
 			})
 		},
 	},
-}
+})
 
 // fig1Points is K of the full scale.
 const fig1Points = 400

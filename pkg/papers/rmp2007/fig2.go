@@ -470,7 +470,7 @@ var fig2Rule = judge.Rule{Scale: 100, Unit: "points"}
 
 const fig2ReadingsNote = " Readings: each variant of RMP (distortion, η, walk) against RFE with C = 100, and the first variant against RFE with C = 1 and C = 0.01, and against C = 100 with a ridge of strength 1 in place of generalised cross-validation."
 
-var fig2Claims = []experiment.Claim{
+var fig2Claims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "fig2-few-points",
 		View:      "fig2",
@@ -540,4 +540,4 @@ var fig2Claims = []experiment.Claim{
 			})
 		},
 	},
-}
+})

@@ -366,7 +366,7 @@ func fig3Readings(rule judge.Rule, scores func(variant string, task digitTask, m
 	})
 }
 
-var fig3Claims = []experiment.Claim{
+var fig3Claims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "fig3-regions",
 		View:      "fig3-coherence",
@@ -391,4 +391,4 @@ var fig3Claims = []experiment.Claim{
 			})
 		},
 	},
-}
+})

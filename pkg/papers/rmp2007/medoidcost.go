@@ -258,7 +258,7 @@ func costlier(g *table.Table, method, column string) []float64 {
 	return v
 }
 
-var medoidCostClaims = []experiment.Claim{{
+var medoidCostClaims = experiment.Claims([]experiment.Claim{{
 	ID:        "medoids-cost",
 	View:      "medoidcost",
 	Statement: "In general, performing K-medoids clustering is computationally more expensive than K-means.",
@@ -277,7 +277,7 @@ var medoidCostClaims = []experiment.Claim{{
 		}
 		return out
 	},
-}}
+}})
 
 func drawMedoidCost(t *table.Table) (plots.Drawing, error) {
 	if t.Len() == 0 {

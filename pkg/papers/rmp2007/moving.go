@@ -350,7 +350,7 @@ func movingLoss(t *table.Table, world movingWorld, method string, from int) []fl
 
 const ourMoving = "in a world of ours"
 
-var movingClaims = []experiment.Claim{
+var movingClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "moving-vanishing",
 		View:      "moving",
@@ -428,7 +428,7 @@ var movingClaims = []experiment.Claim{
 			return judge.Positive{Units: []judge.Unit{judge.Paired(string(asked), movingLoss(t, asked, rmpCorrected, 0), movingLoss(t, asked, rmpPrinted, 0))}}
 		},
 	},
-}
+})
 
 func drawMoving(t *table.Table) (plots.Drawing, error) {
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"world", "method", "loss per round", "best fixed map", "best map of each tenth", "regret against one map", "regret against ten"}}}

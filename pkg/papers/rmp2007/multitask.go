@@ -373,7 +373,7 @@ func drawMultitaskPixels(t *table.Table) (plots.Drawing, error) {
 	return d, nil
 }
 
-var multitaskClaims = []experiment.Claim{
+var multitaskClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "multitask-random",
 		View:      "multitask",
@@ -395,7 +395,7 @@ var multitaskClaims = []experiment.Claim{
 			return judge.Under(etaReadings, func(rule string) judge.Test { return moreLoss(t, rule, multiOwn) })
 		},
 	},
-}
+})
 
 // moreLoss tests that a's loss on other images is larger than b's.
 func moreLoss(t *table.Table, a, b string) judge.Test {

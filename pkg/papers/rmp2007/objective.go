@@ -158,7 +158,7 @@ func objectiveVariants() []string {
 	return out
 }
 
-var objectiveClaims = []experiment.Claim{
+var objectiveClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "objective-sublinear",
 		View:      "objective",
@@ -217,7 +217,7 @@ var objectiveClaims = []experiment.Claim{
 			})
 		},
 	},
-}
+})
 
 func drawObjective(t *table.Table) (plots.Drawing, error) {
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"task", "m", "variant", "regret (3)", "in % of the best map's loss", "the best map's gap (%)"}}}

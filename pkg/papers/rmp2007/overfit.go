@@ -273,7 +273,7 @@ const (
 	overfitKnown = "the test errors of Fig. 2, which are one side of each gap"
 )
 
-var overfitClaims = []experiment.Claim{
+var overfitClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:         "overfit-less",
 		View:       "overfit",
@@ -304,7 +304,7 @@ var overfitClaims = []experiment.Claim{
 			})
 		},
 	},
-}
+})
 
 func drawOverfit(t *table.Table) (plots.Drawing, error) {
 	if t.Len() == 0 {

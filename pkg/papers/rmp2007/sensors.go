@@ -318,7 +318,7 @@ func drawSensorFrames(t *table.Table) (plots.Drawing, error) {
 	return d, nil
 }
 
-var sensorClaims = []experiment.Claim{{
+var sensorClaims = experiment.Claims([]experiment.Claim{{
 	ID:        "sensors-vanishing",
 	View:      "sensors",
 	Statement: "Our approach yields vanishing per-round error (here in the paper's application to sensors, in worlds of ours).",
@@ -334,4 +334,4 @@ var sensorClaims = []experiment.Claim{{
 			return judge.Positive{Units: units, Rule: judge.Rule{Scale: 100, Unit: "hundredths of the largest cost"}}
 		})
 	},
-}}
+}})

@@ -49,7 +49,7 @@ var SetCover = experiment.Spec{
 	Views: []experiment.View{
 		{Name: "setcover", Title: "Theorem 4.1's reduction: a worked example, and random instances", Draw: drawSetCover},
 	},
-	Claims: []experiment.Claim{{
+	Claims: experiment.Claims([]experiment.Claim{{
 		ID:        "setcover-reduction",
 		View:      "setcover",
 		Title:     "A set cover of size m is equivalent to m columns of the binary matrix G with Φ_m = 0.",
@@ -68,7 +68,7 @@ var SetCover = experiment.Spec{
 			check := judge.Check{Test: holds, Why: "A sum of entries of G over a map is 0 exactly if its image is a cover: both sides are one statement, asked of two programs."}
 			return judge.Shown{Test: check, More: fmt.Sprintf(": %.0f questions, in %.0f of which there is a cover", cases, covers)}
 		},
-	}},
+	}}),
 	Cost: time.Second,
 }
 

@@ -303,7 +303,7 @@ func lessFresh(t *table.Table, ways ...[2]subsetWay) judge.Test {
 
 const subsetNamed = "not in the paper (Section 1, application 2, names the application)"
 
-var subsetClaims = []experiment.Claim{
+var subsetClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "subsets-salient",
 		View:      "subsets",
@@ -351,4 +351,4 @@ var subsetClaims = []experiment.Claim{
 			})
 		},
 	},
-}
+})
