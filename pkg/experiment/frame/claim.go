@@ -94,14 +94,32 @@ func Always(is func(trial *table.Table) bool) Test {
 	}
 }
 
-// Under is a test under several readings; see judge.Readings.
-func Under[T any](readings []T, reading func(T) (name string, test Test)) Test {
+// Reading is the test of a claim under one way to read it; see judge.Reading.
+type Reading struct {
+	Name       string
+	Test       Test
+	Afterwards string
+}
+
+// Readings is a test under several readings; see judge.Readings.
+func Readings(readings ...Reading) Test {
 	return func(t *table.Table) judge.Test {
-		return judge.Each(readings, func(r T) (string, judge.Test) {
-			name, test := reading(r)
-			return name, test(t)
-		})
+		var out judge.Readings
+		for _, r := range readings {
+			out = append(out, judge.Reading{Name: r.Name, Test: r.Test(t), Afterwards: r.Afterwards})
+		}
+		return out
 	}
+}
+
+// Under is a test under the readings that a list gives.
+func Under[T any](readings []T, reading func(T) (name string, test Test)) Test {
+	var out []Reading
+	for _, r := range readings {
+		name, test := reading(r)
+		out = append(out, Reading{Name: name, Test: test})
+	}
+	return Readings(out...)
 }
 
 // UnderNames is Under of readings that are their own names.
@@ -117,6 +135,15 @@ func Parts(names []string, tests ...Test) Test {
 			out = append(out, judge.Reading{Name: name, Test: tests[i](t)})
 		}
 		return out
+	}
+}
+
+// Told is the test with its numbers in other words; words gives all but judge.Shown's Test.
+func (x Test) Told(words func(t *table.Table) judge.Shown) Test {
+	return func(t *table.Table) judge.Test {
+		s := words(t)
+		s.Test = x(t)
+		return s
 	}
 }
 

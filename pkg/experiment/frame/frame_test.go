@@ -48,6 +48,8 @@ func TestMeasures(t *testing.T) {
 		"plus":   {b.Minus(a).Plus(.9), ones},
 		"times":  {b.Minus(a).Times(10), ones},
 		"over":   {a.Over(a), ones},
+		"map":    {a.Map(func(v float64) float64 { return 2 * v }).Minus(a).Over(a), ones},
+		"cells":  {Cells("size").Where("method", "a").Plus(-1), ones},
 		"mean":   {Mean("of two", a, b).Minus(a).Times(20), ones},
 		"least":  {least, []float64{.20, .31, .22, .33, .24, .35, .26}},
 		"column": {Column("of").Where("method", "a", "trial", "0"), []float64{100}},
@@ -114,6 +116,21 @@ func TestView(t *testing.T) {
 	if d, err := v.Draw(made().Where("cell", "three")); err != nil || len(d.Panels) != 0 || len(d.Notes) == 0 {
 		t.Errorf("of no row: %+v, %v", d, err)
 	}
+	lines := Each(Panel{Of: Lines("method", []plots.Line{{Name: "b", Color: 2}, {Name: "c"}}, "size", errs, Percent)})(made())
+	if len(lines) != 1 || len(lines[0].Marks) != 1 || lines[0].Marks[0].(plots.Line).Color != 2 {
+		t.Errorf("lines %+v", lines)
+	}
+	few := PlusMinus("few", errs.Where("trial", "0"), Percent, "%.0f")
+	d, err = View{
+		Text:    &Text{Head: []string{"who"}, Rows: []Row{{[]string{"B"}, []string{"method", "b", "size", "1"}}, {[]string{"C"}, []string{"method", "c"}}}, Cells: []Cell{PlusMinus("error", errs, Percent, "%.1f"), few}},
+		Caption: Says("", "", "", ""),
+	}.Draw(made().Where("cell", "one"))
+	if err != nil || len(d.Text.Rows) != 1 || !slices.Equal(slices.Concat(d.Text.Head, d.Text.Rows[0]), []string{"who", "error", "few", "B", "53.0 ± 2.0", "50"}) {
+		t.Errorf("rows by name: %+v, %v", d.Text, err)
+	}
+	if got := few.Of(made().Where("trial", "1")); got != "–" {
+		t.Errorf("no numbers: %q", got)
+	}
 	dots := Dots(plots.Intervals{Name: "a"}, "cell", errs, Percent.Without())(made().Where("method", "a", "size", "1")).(plots.Intervals)
 	if !slices.Equal(dots.Labels, []string{"one", "two"}) || !near(dots.X, []float64{43, 43}) || dots.Err != nil || dots.Possible != [2]float64{0, 100} {
 		t.Errorf("dots %+v", dots)
@@ -152,5 +169,12 @@ func TestClaims(t *testing.T) {
 		if err != nil || f.Verdict != tt.want || units != tt.units {
 			t.Errorf("%s: %q of %q, %v; want %q of %q", name, f.Verdict, units, err, tt.want, tt.units)
 		}
+	}
+	told := Readings(Reading{Name: "late", Test: Positive(points, Unit("u", at(gain).Where("cell", "one"))), Afterwards: "all"}).Told(func(t *table.Table) judge.Shown {
+		return judge.Shown{Ours: fmt.Sprint(t.Len())}
+	})
+	f, err := judge.Judge(told(made()))
+	if err != nil || f.Ours != "56" || len(f.Readings) != 1 || f.Readings[0].Afterwards != "all" {
+		t.Errorf("told %+v, %v", f, err)
 	}
 }

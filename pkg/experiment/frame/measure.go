@@ -33,6 +33,17 @@ func Column(name string) Measure {
 	return func(rows *table.Table) []float64 { return rows.Values(name) }
 }
 
+// Cells is the measure of a column of names that are numbers.
+func Cells(column string) Measure {
+	return func(rows *table.Table) []float64 {
+		out := make([]float64, rows.Len())
+		for i, cell := range rows.Index(column) {
+			out[i] = Parse(column, cell)
+		}
+		return out
+	}
+}
+
 // Share is one value column over another.
 func Share(part, whole string) Measure { return Column(part).Over(Column(whole)) }
 
@@ -72,6 +83,17 @@ func (m Measure) Times(constant float64) Measure {
 	return func(rows *table.Table) []float64 {
 		v := m(rows)
 		return floats.ScaleTo(make([]float64, len(v)), constant, v)
+	}
+}
+
+// Map is a function of each number of m.
+func (m Measure) Map(f func(float64) float64) Measure {
+	return func(rows *table.Table) []float64 {
+		out := slices.Clone(m(rows))
+		for i, v := range out {
+			out[i] = f(v)
+		}
+		return out
 	}
 }
 

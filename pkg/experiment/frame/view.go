@@ -2,6 +2,7 @@ package frame
 
 import (
 	"fmt"
+	"slices"
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
@@ -90,6 +91,14 @@ func Line(style plots.Line, x string, y Measure, b Band) Mark {
 	}
 }
 
+// Lines are a Line for each style, of the rows whose cell in a column is its name.
+func Lines(column string, styles []plots.Line, x string, y Measure, b Band) (out []Mark) {
+	for _, style := range styles {
+		out = append(out, Line(style, x, y, b).Where(column, style.Name))
+	}
+	return out
+}
+
 // Dots are the means of a measure by the cells of a column, which label them.
 func Dots(style plots.Intervals, labels string, x Measure, b Band) Mark {
 	return func(rows *table.Table) plots.Mark {
@@ -176,16 +185,39 @@ func WithInterval(head string, m Measure, b Band) Cell {
 	}}
 }
 
-// Text is a table with a row for each combination of cells of some columns.
+// PlusMinus is a column with the mean of a measure ± half its interval, both by a format; the
+// mean alone where it has no interval, and a dash without numbers.
+func PlusMinus(head string, m Measure, b Band, format string) Cell {
+	return Cell{head, func(rows *table.Table) string {
+		s, scale := b.summary(m(rows))
+		switch {
+		case s.N == 0:
+			return "–"
+		case !s.HasInterval:
+			return fmt.Sprintf(format, scale*s.Mean)
+		}
+		return fmt.Sprintf(format+" ± "+format, scale*s.Mean, scale*s.Half)
+	}}
+}
+
+// Text is a table with a row for each combination of cells of some columns, or with the rows
+// of a list.
 type Text struct {
 	// By are pairs of a column and its head.
 	By []string
+	// Head are the heads of the names of Rows, which take the place of By.
+	Head []string
+	Rows []Row
 	// Cells are the columns after these.
 	Cells []Cell
 }
 
+// Row is a row of a Text by its names. Of are the cells of the rows that it is of, as
+// Table.Where takes them; without such rows it is left out.
+type Row struct{ Names, Of []string }
+
 func (x Text) of(rows *table.Table) *plots.TextTable {
-	out := &plots.TextTable{}
+	out := &plots.TextTable{Head: slices.Clone(x.Head)}
 	var by []string
 	for i := 0; i < len(x.By); i += 2 {
 		by, out.Head = append(by, x.By[i]), append(out.Head, x.By[i+1])
@@ -193,11 +225,21 @@ func (x Text) of(rows *table.Table) *plots.TextTable {
 	for _, c := range x.Cells {
 		out.Head = append(out.Head, c.Head)
 	}
-	for row, g := range Groups(rows, by...) {
+	add := func(row []string, g *table.Table) {
 		for _, c := range x.Cells {
 			row = append(row, c.Of(g))
 		}
 		out.Rows = append(out.Rows, row)
+	}
+	for _, r := range x.Rows {
+		if g := rows.Where(r.Of...); g.Len() > 0 {
+			add(slices.Clone(r.Names), g)
+		}
+	}
+	if x.Rows == nil {
+		for row, g := range Groups(rows, by...) {
+			add(row, g)
+		}
 	}
 	return out
 }
