@@ -13,6 +13,7 @@ import (
 
 	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
@@ -338,24 +339,29 @@ func (c errorCount) put(v table.Values, part string) {
 	v[part+" wrong"], v[part+" ties"], v[part+" triplets"] = float64(c.wrong), float64(c.ties), float64(c.of)
 }
 
-// strictErrors returns the share of triplets of a part that are not satisfied, a tie being an error (the paper's measure),
-// by row.
-func strictErrors(t *table.Table, part string) []float64 { return errorShares(t, part, 0) }
+// strictIn is the share of triplets of a part that are not satisfied, a tie being an error (the paper's measure).
+func strictIn(part string) frame.Measure { return errorShare(part, 0) }
 
-// testErrors is strictErrors of the test triplets.
-func testErrors(t *table.Table) []float64 { return strictErrors(t, "test") }
+// halfIn is strictIn with a tie as half an error.
+func halfIn(part string) frame.Measure { return errorShare(part, 0.5) }
 
-// halfErrors is strictErrors with a tie as half an error.
-func halfErrors(t *table.Table, part string) []float64 { return errorShares(t, part, 0.5) }
+// The measures of the test triplets.
+var (
+	testErrors = strictIn("test")
+	testHalf   = halfIn("test")
+)
 
-func errorShares(t *table.Table, part string, tie float64) []float64 {
-	wrong, ties, of := t.Values(part+" wrong"), t.Values(part+" ties"), t.Values(part+" triplets")
-	out := make([]float64, t.Len())
-	for i := range out {
-		out[i] = (wrong[i] - tie*ties[i]) / of[i]
-	}
-	return out
+func errorShare(part string, tie float64) frame.Measure {
+	return frame.Column(part + " wrong").Minus(frame.Column(part + " ties").Times(tie)).Over(frame.Column(part + " triplets"))
 }
+
+// strictErrors is strictIn of a table.
+func strictErrors(t *table.Table, part string) []float64 { return errorShare(part, 0)(t) }
+
+// halfErrors is halfIn of a table.
+func halfErrors(t *table.Table, part string) []float64 { return errorShare(part, 0.5)(t) }
+
+func errorShares(t *table.Table, part string, tie float64) []float64 { return errorShare(part, tie)(t) }
 
 // perTrial returns the strict test errors of the rows with the given cells, which must be one per trial.
 func perTrial(t *table.Table, nameValue ...string) []float64 {
