@@ -9,9 +9,12 @@ import (
 )
 
 func (m Arrow) clean(p *Panel, n *notes) (Mark, error) {
-	if err := checkColor(m.Color); err != nil {
-		return nil, err
+	for _, err := range []error{checkColor(m.Color), checkDash(m.Dash)} {
+		if err != nil {
+			return nil, err
+		}
 	}
+	m.Dash = dashOf(m.Dash, m.Dashed)
 	switch {
 	case !isFinite(m.X0, m.Y0, m.X1, m.Y1):
 		n.add("The arrow %sis not finite and is not drawn.", of(m.Name))
@@ -33,7 +36,7 @@ func (m Arrow) draw(f *frame) {
 
 func drawArrow(c *draw.Canvas, m Arrow, from, to vg.Point) {
 	const head, half = 6.5, 2.6
-	s := lineStyle(paint(m.Color), 1.4, m.Dashed)
+	s := lineStyle(paint(m.Color), 1.4, m.Dash)
 	d := to.Sub(from)
 	n := vg.Length(math.Hypot(float64(d.X), float64(d.Y)))
 	if n == 0 {
@@ -56,7 +59,7 @@ func (m Arrow) legend() []entry {
 	if m.Name == "" {
 		return nil
 	}
-	return []entry{{m.Name, fmt.Sprintf("arrow %d %t", m.Color, m.Dashed), false, func(c *draw.Canvas) {
+	return []entry{{m.Name, fmt.Sprintf("arrow %d %d", m.Color, m.Dash), false, func(c *draw.Canvas) {
 		y := c.Center().Y
 		drawArrow(c, m, vg.Point{X: c.Min.X, Y: y}, vg.Point{X: c.Max.X, Y: y})
 	}}}

@@ -117,7 +117,8 @@ type Line struct {
 	X, Y   []float64
 	Lo, Hi []float64 // nil for no band
 	Color  int
-	Dashed bool
+	Dash   int
+	Dashed bool // Dash is Dashed, if it is else Solid
 }
 
 // Diagonal is the line y = x, where two methods are equal.
@@ -166,8 +167,8 @@ type Images struct {
 type Arrow struct {
 	Name           string
 	X0, Y0, X1, Y1 float64
-	Color          int
-	Dashed         bool
+	Color, Dash    int
+	Dashed         bool // Dash is Dashed, if it is else Solid
 }
 
 // Intervals is a dot plot: one row per label from the top, a dot with an

@@ -136,7 +136,7 @@ func (m Heat) draw(f *frame) {
 		}
 	}
 	f.DrawImage(f.Rectangle, enlarge(img))
-	s := lineStyle(color.White, 0.8, false)
+	s := lineStyle(color.White, 0.8, Solid)
 	for _, k := range m.Separators {
 		if k <= cols {
 			x := f.X(float64(k) / float64(cols))

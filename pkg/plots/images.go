@@ -98,7 +98,7 @@ func (m Images) draw(f *frame) {
 	}
 	f.DrawImage(f.Rectangle, enlarge(img))
 	// Frames show where white images end.
-	f.SetLineStyle(lineStyle(color.Gray{Y: 0xb0}, 0.4, false))
+	f.SetLineStyle(lineStyle(color.Gray{Y: 0xb0}, 0.4, Solid))
 	for k := range m.Pix {
 		x, y := corner(k)
 		box := vg.Rectangle{

@@ -124,7 +124,7 @@ func (m Intervals) outside(x axis) int {
 // share a row side by side.
 func (m Intervals) draw(f *frame) {
 	col := paint(m.Color)
-	s := lineStyle(col, 1.2, false)
+	s := lineStyle(col, 1.2, Solid)
 	n := float64(len(f.rows))
 	for i, v := range m.X {
 		if !isFinite(v) || !f.x.contains(v) {
@@ -162,7 +162,7 @@ func (m Intervals) legend() []entry {
 	return []entry{{m.Name, fmt.Sprintf("intervals %d %d", m.Color, m.which), false, func(c *draw.Canvas) {
 		for i := range m.X {
 			if lo, hi := m.ends(i); lo < hi {
-				lineIcon(c, lineStyle(paint(m.Color), 1.2, false))
+				lineIcon(c, lineStyle(paint(m.Color), 1.2, Solid))
 				break
 			}
 		}

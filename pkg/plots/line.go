@@ -14,7 +14,7 @@ func (m Line) clean(p *Panel, n *notes) (Mark, error) {
 		sameLength("X", len(m.X), "Y", len(m.Y), false),
 		sameLength("X", len(m.X), "Lo", len(m.Lo), m.Lo == nil),
 		sameLength("X", len(m.X), "Hi", len(m.Hi), m.Hi == nil),
-		checkColor(m.Color),
+		checkColor(m.Color), checkDash(m.Dash),
 	} {
 		if err != nil {
 			return nil, err
@@ -25,6 +25,7 @@ func (m Line) clean(p *Panel, n *notes) (Mark, error) {
 	}
 	// Points that cannot be drawn become NaN and break the line there.
 	out := m
+	out.Dash = dashOf(m.Dash, m.Dashed)
 	out.X, out.Y = slices.Clone(m.X), slices.Clone(m.Y)
 	out.Lo, out.Hi = slices.Clone(m.Lo), slices.Clone(m.Hi)
 	var bad, neg, badBand int
@@ -91,7 +92,7 @@ func (m Line) draw(f *frame) {
 			}
 		}
 	}
-	s := lineStyle(paint(m.Color), 1.4, m.Dashed)
+	s := lineStyle(paint(m.Color), 1.4, m.Dash)
 	for lo, hi := range segments(m.X) {
 		var pts []vg.Point
 		for i := lo; i < hi; i++ {
@@ -125,11 +126,11 @@ func (m Line) legend() []entry {
 	if m.Name == "" {
 		return nil
 	}
-	return []entry{{m.Name, fmt.Sprintf("line %d %t %t", m.Color, m.Dashed, m.Lo != nil), false, func(c *draw.Canvas) {
+	return []entry{{m.Name, fmt.Sprintf("line %d %d %t", m.Color, m.Dash, m.Lo != nil), false, func(c *draw.Canvas) {
 		if m.Lo != nil {
 			c.FillPolygon(fade(paint(m.Color), 0.2), []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
 		}
-		lineIcon(c, lineStyle(paint(m.Color), 1.4, m.Dashed))
+		lineIcon(c, lineStyle(paint(m.Color), 1.4, m.Dash))
 	}}}
 }
 
@@ -147,7 +148,7 @@ func (m Diagonal) clean(p *Panel, _ *notes) (Mark, error) {
 
 func (m Diagonal) extent(*Panel) (x, y span) { return emptySpan, emptySpan }
 
-var diagonalStyle = lineStyle(greyLine, 1, true)
+var diagonalStyle = lineStyle(greyLine, 1, Dashed)
 
 func (m Diagonal) draw(f *frame) {
 	lo, hi := max(f.x.lo, f.y.lo), min(f.x.hi, f.y.hi)
@@ -187,7 +188,7 @@ func (m Reference) extent(*Panel) (x, y span) {
 }
 
 func (m Reference) style() draw.LineStyle {
-	s := lineStyle(paint(m.Color), 1.1, true)
+	s := lineStyle(paint(m.Color), 1.1, Solid)
 	s.Dashes = []vg.Length{6, 2, 1.5, 2}
 	return s
 }

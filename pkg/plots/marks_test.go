@@ -156,6 +156,8 @@ func TestErrors(t *testing.T) {
 		{Panel{}, []Mark{Line{X: one, Y: one, Lo: one, Hi: two}}, "Hi has 2 elements, X has 1"},
 		{Panel{}, []Mark{Line{X: one, Y: one, Lo: []float64{2}, Hi: one}}, "Lo[0] = 2 is above Hi[0] = 1"},
 		{Panel{}, []Mark{Line{Color: -5}}, "Color is -5"},
+		{Panel{}, []Mark{Line{Dash: -1}}, "Dash is -1"},
+		{Panel{}, []Mark{Arrow{Dash: -1}}, "mark 0 (Arrow): field Dash is -1"},
 		{Panel{XLog: true}, []Mark{Diagonal{}}, "mark 0 (Diagonal): XLog is true, YLog is false"},
 		{Panel{}, []Mark{Reference{Color: -2}}, "mark 0 (Reference)"},
 		{Panel{}, []Mark{Heat{}}, "mark 0 (Heat): field Z is empty"},

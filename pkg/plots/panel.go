@@ -470,14 +470,14 @@ func (m *measured) draw(c draw.Canvas, corner vg.Point, o Options) {
 	}
 	box := data.Path()
 	if !covered && !m.HideAxes {
-		f.SetLineStyle(lineStyle(greyLine, 0.7, false))
+		f.SetLineStyle(lineStyle(greyLine, 0.7, Solid))
 		f.Stroke(box)
 	}
 	for _, mark := range m.marks {
 		mark.draw(f)
 	}
 	if m.kind == heatPanel {
-		f.SetLineStyle(lineStyle(greyLine, 0.7, false))
+		f.SetLineStyle(lineStyle(greyLine, 0.7, Solid))
 		f.Stroke(box)
 		if !m.marks[0].(Heat).Nominal {
 			m.drawBar(f)
@@ -545,7 +545,7 @@ func (m *measured) drawEnds(f *frame) {
 	for _, e := range ends {
 		s := legendText
 		s.color = darken(paint(e.line.Color))
-		lead := lineStyle(s.color, 0.6, false)
+		lead := lineStyle(s.color, 0.6, Solid)
 		f.StrokeLine2(lead, e.x+1, e.at, f.Max.X+endGap-2, e.text)
 		s.draw(f, vg.Point{X: f.Max.X + endGap, Y: e.text - s.size*capHeight/2}, e.line.Name, 0, 0)
 	}
@@ -581,7 +581,7 @@ func (m *measured) drawGrid(f *frame) {
 	if m.HideAxes {
 		return
 	}
-	s := lineStyle(gridLine, 0.6, false)
+	s := lineStyle(gridLine, 0.6, Solid)
 	for _, t := range m.xTicks {
 		if x := f.X(m.x.norm(t.at)); t.label != "" {
 			f.StrokeLine2(s, x, f.Min.Y, x, f.Max.Y)
@@ -597,7 +597,7 @@ func (m *measured) drawGrid(f *frame) {
 // drawAxes draws ticks and labels and returns the height below the x axis'
 // ticks.
 func (m *measured) drawAxes(f *frame) vg.Length {
-	s := lineStyle(greyLine, 0.7, false)
+	s := lineStyle(greyLine, 0.7, Solid)
 	low := vg.Length(0)
 	for _, t := range m.xTicks {
 		x, length := f.X(m.x.norm(t.at)), vg.Length(tickLength)
@@ -644,7 +644,7 @@ func (m *measured) drawBar(f *frame) {
 		Min: vg.Point{X: f.Max.X + barGap, Y: f.Min.Y}, Max: vg.Point{X: f.Max.X + barGap + barWidth, Y: f.Max.Y},
 	}}
 	bar.DrawImage(bar.Rectangle, barImage())
-	s := lineStyle(greyLine, 0.7, false)
+	s := lineStyle(greyLine, 0.7, Solid)
 	bar.SetLineStyle(s)
 	bar.Stroke(bar.Path())
 	a := axis{lo: heat.Min, hi: heat.Max}

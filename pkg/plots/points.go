@@ -130,7 +130,7 @@ func (m Points) style() (r vg.Length, outline bool) {
 
 func (m Points) draw(f *frame) {
 	col := paint(m.Color)
-	bar := lineStyle(fade(col, 0.6), 0.8, false)
+	bar := lineStyle(fade(col, 0.6), 0.8, Solid)
 	const cap = 2
 	end := func(v float64, a axis) float64 {
 		if a.log && v <= 0 {
@@ -264,7 +264,7 @@ func (m Points) legend() []entry {
 	return []entry{{m.Name, fmt.Sprintf("points %d %d %t", m.Color, m.Shape%shapeCount, bars), true, func(c *draw.Canvas) {
 		col, p := paint(m.Color), c.Center()
 		if bars {
-			s := lineStyle(fade(col, 0.6), 0.8, false)
+			s := lineStyle(fade(col, 0.6), 0.8, Solid)
 			c.StrokeLine2(s, p.X, c.Min.Y, p.X, c.Max.Y)
 		}
 		glyph(c, m.Shape, col, 2.8, p, true)

@@ -18,8 +18,20 @@ import (
 	"metriclab/internal/printable"
 )
 
-// Grey as a Color is grey instead of a colour of the palette.
-const Grey = -1
+// The colours, and Grey. Others are numbers too: the palette repeats.
+const (
+	Grey = iota - 1
+	Blue
+	Vermillion
+	Green
+	Purple
+	Orange
+	Sky
+	Black
+	Yellow
+	Indigo
+	Brown
+)
 
 // palette is the colour set of Okabe and Ito (2008, "Color Universal Design"),
 // ordered so that neighbours differ most; yellow is the last of its eight since it
@@ -66,13 +78,6 @@ func darken(c color.NRGBA) color.NRGBA {
 	return color.NRGBA{uint8(share * float64(c.R)), uint8(share * float64(c.G)), uint8(share * float64(c.B)), c.A}
 }
 
-func checkColor(index int) error {
-	if index < Grey {
-		return fmt.Errorf("field Color is %d, want an index from 0 or Grey (%d)", index, Grey)
-	}
-	return nil
-}
-
 // heatAnchors are colours of the viridis map (van der Walt and Smith, 2015,
 // CC0) at equal steps; its lightness grows evenly, so that it also reads in
 // grey.
@@ -92,16 +97,51 @@ func heatColor(u float64) color.NRGBA {
 	return color.NRGBA{mix(a.R, b.R), mix(a.G, b.G), mix(a.B, b.B), 0xff}
 }
 
-// lineStyle returns a stroke; dashed lines have dashes of 4 points.
-func lineStyle(c color.Color, width vg.Length, dashed bool) draw.LineStyle {
-	s := draw.LineStyle{Color: c, Width: width}
-	if dashed {
-		s.Dashes = []vg.Length{4, 3}
-	}
-	return s
+// The dashes of lines. Others are numbers too: they repeat.
+const (
+	Solid = iota
+	Dashed
+	Dotted
+	LongDashed
+	DashDotDot
+	TwoDashes
+)
+
+// dashes are the lengths of strokes and gaps of each dash.
+var dashes = [][]vg.Length{nil, {4, 3}, {1.4, 1.8}, {10, 3}, {7, 2, 1.4, 2, 1.4, 2}, {8, 2, 3, 2}}
+
+// lineStyle returns a stroke.
+func lineStyle(c color.Color, width vg.Length, dash int) draw.LineStyle {
+	return draw.LineStyle{Color: c, Width: width, Dashes: dashes[dash%len(dashes)]}
 }
 
-const shapeCount = 8
+// dashOf is the dash of a mark that may say Dashed instead.
+func dashOf(dash int, dashed bool) int {
+	if dashed && dash == Solid {
+		return Dashed
+	}
+	return dash
+}
+
+func checkDash(index int) error {
+	if index < 0 {
+		return fmt.Errorf("field Dash is %d, want an index from 0", index)
+	}
+	return nil
+}
+
+// The shapes of glyphs. Others are numbers too: they repeat.
+const (
+	Circle = iota
+	Triangle
+	Square
+	Diamond
+	Downward
+	Plus
+	Cross
+	Ring
+	shapeCount
+)
 
 // glyph draws the marker of a shape index at p. Shapes repeat after
 // shapeCount.

@@ -1,0 +1,52 @@
+package plots
+
+import (
+	"image/color"
+	"math"
+	"strings"
+	"testing"
+)
+
+// lightness is the L* of CIELAB, which is all that a grey print keeps.
+func lightness(c color.NRGBA) float64 { return 116*math.Cbrt(luminance(c)) - 16 }
+
+// The first twelve names of a list are told apart in grey: as lines and as glyphs, each two
+// differ by a step of lightness that is seen in thin lines, or else in dash and in shape.
+func TestOrderedNamesInGrey(t *testing.T) {
+	const step = 15 // of the 100 between black and white
+	for i := range 12 {
+		for j := range i {
+			a, b := nth(i), nth(j)
+			near := math.Abs(lightness(paint(a.Color))-lightness(paint(b.Color))) < step
+			if near && a.Dash == b.Dash {
+				t.Errorf("lines %d and %d look alike in grey: %+v and %+v", j, i, b, a)
+			}
+			if near && a.Shape == b.Shape {
+				t.Errorf("glyphs %d and %d look alike in grey: %+v and %+v", j, i, b, a)
+			}
+		}
+	}
+}
+
+// A mark has name and style of the table, and one whose name is not there is refused.
+func TestStyles(t *testing.T) {
+	s := Ordered("POLA", "RCA")
+	s["chance"] = Style{Color: Grey, Dash: Dotted, Shape: Ring}
+	if got := s.Line("chance"); got.Name != "chance" || got.Color != Grey || got.Dash != Dotted {
+		t.Errorf("line %+v", got)
+	}
+	if got := s.Points("chance"); got.Name != "chance" || got.Color != Grey || got.Shape != Ring {
+		t.Errorf("points %+v", got)
+	}
+	if got := s.Intervals("RCA"); got.Name != "RCA" || got.Color != Vermillion {
+		t.Errorf("intervals %+v", got)
+	}
+	if got := s.Reference("chance", 50); got.Name != "chance" || got.Color != Grey || got.At != 50 {
+		t.Errorf("reference %+v", got)
+	}
+	for _, m := range []Mark{s.Line("LDA"), s.Points("LDA"), s.Intervals("LDA"), s.Reference("LDA", 1)} {
+		if _, err := panelOf(t, Panel{Marks: []Mark{m}}); err == nil || !strings.Contains(err.Error(), "a name that Styles lack") {
+			t.Errorf("%T of a name that is not in the table: %v", m, err)
+		}
+	}
+}
