@@ -194,6 +194,42 @@ func (t *Table) Rows(rows ...int) *Table {
 	return out
 }
 
+// With returns the table with another index column, which has a cell per row. It panics if
+// there is a column of that name, or another number of cells.
+func (t *Table) With(name string, cells []string) *Table {
+	if len(cells) != t.n {
+		panic(fmt.Sprintf("table: %d cells of column %q for %d rows", len(cells), name, t.n))
+	}
+	out := New(append(t.IndexNames(), name), t.valueNames)
+	out.selection, out.n = t.selection, t.n
+	for c, column := range append(slices.Clone(t.index), cells) {
+		out.index[c] = slices.Clone(column)
+	}
+	for c, column := range t.values {
+		out.values[c] = slices.Clone(column)
+	}
+	return out
+}
+
+// Concat returns the rows of tables one after the other. It panics unless there is one and
+// all have the columns of the first.
+func Concat(tables ...*Table) *Table {
+	out := New(tables[0].indexNames, tables[0].valueNames)
+	for _, t := range tables {
+		if !slices.Equal(t.indexNames, out.indexNames) || !slices.Equal(t.valueNames, out.valueNames) {
+			panic("table: Concat takes tables of the same columns")
+		}
+		for c, column := range t.index {
+			out.index[c] = append(out.index[c], column...)
+		}
+		for c, column := range t.values {
+			out.values[c] = append(out.values[c], column...)
+		}
+		out.n += t.n
+	}
+	return out
+}
+
 // Unique returns the distinct cells of an index column in order of first
 // appearance. It panics if there is no such column.
 func (t *Table) Unique(name string) []string {

@@ -353,3 +353,34 @@ func TestRowsAndSelection(t *testing.T) {
 		t.Errorf("selection %q, want %q", got, want)
 	}
 }
+
+// Another column leaves the table as it is, and tables of the same columns are one.
+func TestWithAndConcat(t *testing.T) {
+	a := New([]string{"m"}, []string{"v"})
+	for i, m := range []string{"x", "y", "x"} {
+		a.Add(Key{"m": m}, Values{"v": float64(i)})
+	}
+	b := a.With("n", []string{"1", "2", "3"})
+	b.Add(Key{"m": "z", "n": "4"}, Values{"v": 9})
+	if a.Len() != 3 || !slices.Equal(a.IndexNames(), []string{"m"}) || !slices.Equal(b.Index("n"), []string{"1", "2", "3", "4"}) {
+		t.Errorf("%q of %d rows, and %q", a.IndexNames(), a.Len(), b.Index("n"))
+	}
+	all := Concat(a, a.Where("m", "y"))
+	if !slices.Equal(all.Index("m"), []string{"x", "y", "x", "y"}) || !slices.Equal(all.Values("v"), []float64{0, 1, 2, 1}) || all.Len() != 4 {
+		t.Errorf("%q with %v", all.Index("m"), all.Values("v"))
+	}
+	for name, f := range map[string]func(){
+		"too few cells":         func() { a.With("n", []string{"1"}) },
+		"a column of that name": func() { a.With("m", []string{"1", "2", "3"}) },
+		"other columns":         func() { Concat(a, b) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}

@@ -151,3 +151,8 @@ func (x Test) Told(words func(t *table.Table) judge.Shown) Test {
 func (x Test) Where(nameValue ...string) Test {
 	return func(t *table.Table) judge.Test { return x(t.Where(nameValue...)) }
 }
+
+// On is the test of the rows made of a table.
+func (x Test) On(rows Rows) Test {
+	return func(t *table.Table) judge.Test { return x(rows(t)) }
+}

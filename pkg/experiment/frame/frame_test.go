@@ -52,6 +52,7 @@ func TestMeasures(t *testing.T) {
 		"cells":  {Cells("size").Where("method", "a").Plus(-1), ones},
 		"mean":   {Mean("of two", a, b).Minus(a).Times(20), ones},
 		"least":  {least, []float64{.20, .31, .22, .33, .24, .35, .26}},
+		"means":  {errs.MeanOver("method"), a.Plus(.05)(tb)},
 		"column": {Column("of").Where("method", "a", "trial", "0"), []float64{100}},
 	} {
 		if got := tt.m(tb); !near(got, tt.want) {
@@ -134,6 +135,31 @@ func TestView(t *testing.T) {
 	dots := Dots(plots.Intervals{Name: "a"}, "cell", errs, Percent.Without())(made().Where("method", "a", "size", "1")).(plots.Intervals)
 	if !slices.Equal(dots.Labels, []string{"one", "two"}) || !near(dots.X, []float64{43, 43}) || dots.Err != nil || dots.Possible != [2]float64{0, 100} {
 		t.Errorf("dots %+v", dots)
+	}
+}
+
+// Rows are ordered and named as a view wants them, and a row of two readings stands twice.
+func TestRows(t *testing.T) {
+	from := Named("reading", []string{"two", "both"}, func(name string) (string, Rows) {
+		if name == "both" {
+			return name, Only("cell", "two", "one")
+		}
+		return name, Only("cell", name)
+	}).Then(Called("method and size", "method", func(cell string) string { return "method " + cell })).Where("size", "2")
+	text := Text{By: []string{"reading", "", "cell", "", "method", "method"}, Cells: []Cell{Name("called", "method and size"), Of("error (%)", errs, Percent, "%.0f")}}
+	d, err := View{From: from, Text: &text, Caption: Says("Errors.", "", "", "")}.Draw(made())
+	if err != nil || !slices.Equal(d.Text.Head, []string{"method", "called", "error (%)"}) || len(d.Text.Rows) != 6 || !slices.Equal(d.Text.Rows[1], []string{"b", "method b", "33"}) {
+		t.Errorf("%+v, %v", d.Text, err)
+	}
+	rows := from(made())
+	if got := rows.Unique("reading"); !slices.Equal(got, []string{"two", "both"}) || rows.Len() != 42 || rows.Where("reading", "both").Index("cell")[0] != "two" {
+		t.Errorf("readings %v of %d rows", got, rows.Len())
+	}
+	if n := Named("reading", []string(nil), func(string) (string, Rows) { return "", nil })(made()); n.Len() != 0 || n.Unique("reading") != nil {
+		t.Errorf("no reading: %d rows", n.Len())
+	}
+	if f, err := judge.Judge(Positive(judge.Rule{}, OverGroups(errs.Where("method", "a"), "reading", "cell")).On(from)(made())); err != nil || len(f.Units) != 3 {
+		t.Errorf("%d units, %v", len(f.Units), err)
 	}
 }
 

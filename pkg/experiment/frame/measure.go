@@ -6,8 +6,8 @@
 //
 // A Measure takes a table to a number per row. Where, Minus, Times and the others make new
 // measures of it, so that "the error with uniform draws less that with others" is one
-// expression. Views and claims are made of measures and name the rows that they are of;
-// neither reads a table by itself. What no combinator says is a Measure, a Mark or a
+// expression. Rows order and name what a table has, as a reader is to see it. Views and claims
+// are made of measures and name the rows that they are of; neither reads a table by itself. What no combinator says is a Measure, a Mark or a
 // column of one's own: each is a function of rows. A table that lacks what is asked for
 // ends the work by judge.Refuse.
 package frame
@@ -94,6 +94,17 @@ func (m Measure) Map(f func(float64) float64) Measure {
 			out[i] = f(v)
 		}
 		return out
+	}
+}
+
+// MeanOver is the mean over the cells of a column, entry by entry, of m of the rows with each.
+func (m Measure) MeanOver(column string) Measure {
+	return func(rows *table.Table) []float64 {
+		var of []Measure
+		for cell := range rows.Group(column) {
+			of = append(of, m.Where(column, cell))
+		}
+		return Mean(column, of...)(rows)
 	}
 }
 

@@ -177,6 +177,11 @@ func Half(head string, m Measure, b Band, format string) Cell {
 	}}
 }
 
+// Name is a column with the cell of a column of names, which is the same in all rows of a group.
+func Name(head, column string) Cell {
+	return Cell{head, func(rows *table.Table) string { return experiment.FirstName(rows, column) }}
+}
+
 // WithInterval is a column with the mean of a share and its interval, in per cent.
 func WithInterval(head string, m Measure, b Band) Cell {
 	return Cell{head, func(rows *table.Table) string {
@@ -203,7 +208,7 @@ func PlusMinus(head string, m Measure, b Band, format string) Cell {
 // Text is a table with a row for each combination of cells of some columns, or with the rows
 // of a list.
 type Text struct {
-	// By are pairs of a column and its head.
+	// By are pairs of a column and its head; one without a head is not shown.
 	By []string
 	// Head are the heads of the names of Rows, which take the place of By.
 	Head []string
@@ -219,8 +224,12 @@ type Row struct{ Names, Of []string }
 func (x Text) of(rows *table.Table) *plots.TextTable {
 	out := &plots.TextTable{Head: slices.Clone(x.Head)}
 	var by []string
+	var shown []int
 	for i := 0; i < len(x.By); i += 2 {
-		by, out.Head = append(by, x.By[i]), append(out.Head, x.By[i+1])
+		if x.By[i+1] != "" {
+			shown, out.Head = append(shown, len(by)), append(out.Head, x.By[i+1])
+		}
+		by = append(by, x.By[i])
 	}
 	for _, c := range x.Cells {
 		out.Head = append(out.Head, c.Head)
@@ -237,7 +246,11 @@ func (x Text) of(rows *table.Table) *plots.TextTable {
 		}
 	}
 	if x.Rows == nil {
-		for row, g := range Groups(rows, by...) {
+		for cells, g := range Groups(rows, by...) {
+			var row []string
+			for _, i := range shown {
+				row = append(row, cells[i])
+			}
 			add(row, g)
 		}
 	}
@@ -247,7 +260,9 @@ func (x Text) of(rows *table.Table) *plots.TextTable {
 // View is a figure, a table of text, or both.
 type View struct {
 	// Of are the cells of the rows that it shows, as Table.Where takes them; nil means all.
-	Of      []string
+	Of []string
+	// From makes the rows that it shows of these, if it is not nil.
+	From    Rows
 	Panels  Panels
 	Columns int
 	Text    *Text
@@ -260,6 +275,9 @@ type View struct {
 func (v View) Draw(t *table.Table) (plots.Drawing, error) {
 	if v.Of != nil {
 		t = t.Where(v.Of...)
+	}
+	if v.From != nil {
+		t = v.From(t)
 	}
 	d := plots.Drawing{Columns: v.Columns}
 	if v.Panels != nil {

@@ -43,7 +43,7 @@ var printedRates = []printedRate{
 	{"fig3a-sum-15", kernelSUM, 15, 73.7},
 }
 
-var fig3Claims = append(experiment.Claims([]experiment.Claim{
+var fig3Claims = experiment.Claims(append([]experiment.Claim{
 	{
 		ID: "fig3a-single", View: "fig3a",
 		Statement: "Our approach outperforms all existing single-kernel classifier methods when using the learned CORR kernel.",
@@ -107,7 +107,7 @@ var fig3Claims = append(experiment.Claims([]experiment.Claim{
 			})
 		},
 	},
-}), rateClaims()...)
+}, rateClaims()...))
 
 // rateClaims are those of the five accuracies that the text prints.
 func rateClaims() []experiment.Claim {
