@@ -26,7 +26,7 @@ const sevenFig4 = "Section 7, Fig. 4"
 // fig4Claims grades each statement about POLA twice: with the words of the whole
 // stream, the literal reading, which looks into the future, and with those of its
 // first documents.
-var fig4Claims = append(append(claimsOnPOLA(wholeStream, ""), claimsOnPOLA(firstWords, "-first")...), experiment.Claim{
+var fig4Claims = experiment.Claims(append(append(claimsOnPOLA(wholeStream, ""), claimsOnPOLA(firstWords, "-first")...), experiment.Claim{
 	ID:        "fig4-paum-parameters",
 	View:      "fig4-paum",
 	Statement: "The PAUM algorithm depends on parameters that drastically effect its performance.",
@@ -76,7 +76,7 @@ var fig4Claims = append(append(claimsOnPOLA(wholeStream, ""), claimsOnPOLA(first
 		}
 		return judge.Check{Test: holds, Why: "The topics of the stream are chosen by this very ratio, and a trial refuses others; that 14 of them exist is checked with it."}
 	},
-})
+}))
 
 // untuned are margins that nobody chose on data.
 var untuned = []margins{{0, 0}, {1, 0}, {1, 1}}
@@ -89,7 +89,7 @@ func claimsOnPOLA(setting, suffix string) []experiment.Claim {
 	words := " (" + vocabulary(setting) + ")"
 	const readings = "for POLA as in Fig. 1 and relaxed (Eq. 12; γ and length chosen for the nearest pair), and three rules which pairs update it."
 	within := "On at least half of the topics the 95 % interval of the difference of errors lies within ±5 points"
-	return experiment.Claims([]experiment.Claim{
+	return []experiment.Claim{
 		{
 			ID:        "fig4-1nn" + suffix,
 			View:      "fig4-rules",
@@ -116,7 +116,7 @@ func claimsOnPOLA(setting, suffix string) []experiment.Claim {
 			Predicate: within + ", PAUM with the margins chosen on other topics; " + readings,
 			Test:      fig4Test(setting, paumChosen.method(), comparable),
 		},
-	})
+	}
 }
 
 // perSegment is the rule of differences of errors, one per segment of the stream.
