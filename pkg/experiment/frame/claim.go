@@ -83,6 +83,15 @@ func Printed(theirs float64, ours Measure, tolerance float64) Test {
 	}
 }
 
+// Ratio tests the quotient of the means of two measures; see judge.Ratio. asked is all but its numbers.
+func Ratio(asked judge.Ratio, over, under Measure) Test {
+	return func(t *table.Table) judge.Test {
+		r := asked
+		r.Over, r.Under = over(t), under(t)
+		return r
+	}
+}
+
 // Always tests a statement about the rows of a trial; see judge.Holds.
 func Always(is func(trial *table.Table) bool) Test {
 	return func(t *table.Table) judge.Test {

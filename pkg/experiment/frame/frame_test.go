@@ -48,6 +48,7 @@ func TestMeasures(t *testing.T) {
 		"plus":   {b.Minus(a).Plus(.9), ones},
 		"times":  {b.Minus(a).Times(10), ones},
 		"over":   {a.Over(a), ones},
+		"trials": {errs.Where("size", "2").PerTrialMean().Minus(a).Times(20), ones},
 		"map":    {a.Map(func(v float64) float64 { return 2 * v }).Minus(a).Over(a), ones},
 		"cells":  {Cells("size").Where("method", "a").Plus(-1), ones},
 		"mean":   {Mean("of two", a, b).Minus(a).Times(20), ones},
@@ -117,6 +118,21 @@ func TestView(t *testing.T) {
 	if d, err := v.Draw(made().Where("cell", "three")); err != nil || len(d.Panels) != 0 || len(d.Notes) == 0 {
 		t.Errorf("of no row: %+v, %v", d, err)
 	}
+	tb := made()
+	for i, mark := range PerMark(plots.Panel{Title: "all"}, "cell", func(i int, cell string) Mark {
+		return Line(plots.Line{Name: cell, Color: i}, "of", errs, Percent)
+	})(tb)[0].Marks {
+		l := mark.(plots.Line)
+		if l.Name != tb.Unique("cell")[i] || l.Color != i || !slices.Equal(l.X, []float64{100}) || len(l.Lo) != 1 {
+			t.Errorf("mark %d: %+v", i, l)
+		}
+	}
+	tb.Add(table.Key{"cell": "one", "method": "a", "size": "3", "trial": "0"}, table.Values{"wrong": 1, "of": math.NaN(), "validation": 0})
+	tb.Add(table.Key{"cell": "one", "method": "a", "size": "3", "trial": "0"}, table.Values{"wrong": 1, "of": 2, "validation": 0})
+	byNumber := Line(plots.Line{}, "of", errs, Percent)(tb).(plots.Line)
+	if !slices.Equal(byNumber.X, []float64{2, 100}) || byNumber.Y[0] != 50 || byNumber.Lo != nil {
+		t.Errorf("by number, with a point that has no interval: %+v", byNumber)
+	}
 	lines := Each(Panel{Of: Lines("method", []plots.Line{{Name: "b", Color: 2}, {Name: "c"}}, "size", errs, Percent)})(made())
 	if len(lines) != 1 || len(lines[0].Marks) != 1 || lines[0].Marks[0].(plots.Line).Color != 2 {
 		t.Errorf("lines %+v", lines)
@@ -177,6 +193,7 @@ func TestClaims(t *testing.T) {
 		"all but":    {AllBut(1, points, Together(Unit("all", at(gain).Where("cell", "one")), Unit("less", at(gain).Plus(-.2).Where("cell", "one")))), judge.Reproduced, "all less"},
 		"equivalent": {Equivalent(.2, 1, points, Unit("all", at(gain).Where("cell", "one"))), judge.Reproduced, "all"},
 		"printed":    {Printed(.1, at(gain).Where("cell", "one"), .001), judge.Reproduced, ""},
+		"ratio":      {Ratio(judge.Ratio{Bound: .9, AtLeast: true}, at(gain).Where("cell", "one"), at(gain).Where("cell", "two")), judge.Reproduced, ""},
 		"always":     {Always(func(g *table.Table) bool { return g.Len() == 8 }), judge.Reproduced, ""},
 		"units":      {Positive(points, OverCells("cell", []string{"one"}, gain).Where("size", "1")), judge.Reproduced, "one"},
 		"readings": {UnderNames([]string{"1", "2"}, func(size string) Test {

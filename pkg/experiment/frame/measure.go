@@ -14,11 +14,13 @@ package frame
 
 import (
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
@@ -134,6 +136,16 @@ func Mean(what string, of ...Measure) Measure {
 	}
 }
 
+// PerTrialMean is one number per trial: the mean of m over its rows.
+func (m Measure) PerTrialMean() Measure {
+	return func(rows *table.Table) (out []float64) {
+		for _, g := range rows.Group("trial") {
+			out = append(out, stat.Mean(m(g), nil))
+		}
+		return out
+	}
+}
+
 // Least is, for each trial, the measure of the candidate for which by is least: the first of
 // equals. Candidates are cells of a column. which has the number of each trial's candidate.
 func Least(by, of Measure, column string, candidates ...string) (m Measure, which func(rows *table.Table) []int) {
@@ -184,6 +196,24 @@ func within(t *table.Table, columns, cells []string, yield func([]string, *table
 		}
 	}
 	return true
+}
+
+// ByNumber yields the rows of each different number in a value column, ascending. Rows without a
+// number are left out.
+func ByNumber(t *table.Table, column string) iter.Seq2[float64, *table.Table] {
+	return func(yield func(float64, *table.Table) bool) {
+		rows := map[float64][]int{}
+		for i, v := range t.Values(column) {
+			if !math.IsNaN(v) {
+				rows[v] = append(rows[v], i)
+			}
+		}
+		for _, v := range slices.Sorted(maps.Keys(rows)) {
+			if !yield(v, t.Rows(rows[v]...)) {
+				return
+			}
+		}
+	}
 }
 
 // Parse reads a finite number in a column of names.

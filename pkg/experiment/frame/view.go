@@ -77,15 +77,25 @@ func (b Band) AddRow(m *plots.Intervals, label string, values []float64) {
 // A Mark draws rows, or nothing where they lack what it shows: nil.
 type Mark func(rows *table.Table) plots.Mark
 
-// Line is the mean of a measure against a column of names that are numbers.
+// Line is the mean of a measure against a column of numbers, or of names that are numbers. It has
+// a band where each of its points has an interval.
 func Line(style plots.Line, x string, y Measure, b Band) Mark {
 	return func(rows *table.Table) plots.Mark {
 		l := style
-		for at, g := range rows.Group(x) {
-			b.AddTo(&l, Parse(x, at), y(g))
+		if slices.Contains(rows.ValueNames(), x) {
+			for at, g := range ByNumber(rows, x) {
+				b.AddTo(&l, at, y(g))
+			}
+		} else {
+			for at, g := range rows.Group(x) {
+				b.AddTo(&l, Parse(x, at), y(g))
+			}
 		}
 		if len(l.X) == 0 {
 			return nil
+		}
+		if len(l.Lo) != len(l.X) {
+			l.Lo, l.Hi = nil, nil
 		}
 		return l
 	}
@@ -144,6 +154,17 @@ func Each(panels ...Panel) Panels {
 			}
 		}
 		return out
+	}
+}
+
+// PerMark is one panel with a mark for each cell of a column, of the rows with that cell. i counts the cells.
+func PerMark(panel plots.Panel, column string, mark func(i int, cell string) Mark) Panels {
+	return func(rows *table.Table) []plots.Panel {
+		p := Panel{Panel: panel}
+		for i, cell := range rows.Unique(column) {
+			p.Of = append(p.Of, mark(i, cell).Where(column, cell))
+		}
+		return Each(p)(rows)
 	}
 }
 
