@@ -24,6 +24,10 @@ the report, without running jobs. At full scale also write the scorecard,
 results/README.md, and the pages that it leads to. The path of the report is
 printed at the end; --open shows it in the browser.
 
+Of experiments that are not named, figures and findings stay as they are, unless
+their tables or declarations have changed since they were drawn: to have code that
+several experiments share draw anew, name them all, or none.
+
 Every file that is read is checked: those of jobs by their checksums, table.csv
 and timing.csv by meta.json, and meta.json by its own. What is damaged is named;
 the rest is drawn all the same. The scorecard stays as it is while published

@@ -46,7 +46,7 @@ func pagePaths(papers []experiment.Paper) []string {
 	return out
 }
 
-// pages are the scorecard and all pages that it leads to. missing are the ids of experiments without results.
+// pages are the scorecard and all pages that it leads to, but for those of experiments that are kept. missing are the ids of experiments without results.
 func pages(sections []*section, missing []string, o Origin) []Page {
 	out := []Page{{scorecardFile, scorecard(sections, missing, o)}}
 	if seeds := seedsPage(sections); seeds != "" {
@@ -55,6 +55,9 @@ func pages(sections []*section, missing []string, o Origin) []Page {
 	for _, p := range byPaper(sections) {
 		out = append(out, Page{path.Join(p.Paper.Key, pageFile), paperPage(p)})
 		for _, s := range p.Sections {
+			if s.kept {
+				continue
+			}
 			out = append(out, Page{path.Join(s.Spec.ID, pageFile), s.page()})
 			if len(s.Claims) > 0 {
 				out = append(out, Page{path.Join(s.Spec.ID, claimsPageFile), s.claimsPage()})

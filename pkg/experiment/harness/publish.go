@@ -18,13 +18,12 @@ import (
 	"metriclab/pkg/table"
 )
 
-// DrawnView is a view with the drawing that it made, rendered.
+// DrawnView is a view with the files that show it: images, and its words in Markdown.
 type DrawnView struct {
 	experiment.View
-	Drawing plots.Drawing
-	// Notes are the drawing's notes and what could not be drawn.
-	Notes []string
 	Files []plots.File
+	// Failure says why there are no files; "" if there are.
+	Failure string
 }
 
 // GradedClaim is a claim with its finding.
@@ -60,23 +59,21 @@ func (r *runner) finish(p *plan, o *Outcome) {
 	o.Table = t
 	o.Times = p.times()
 
+	var csv, timing bytes.Buffer
+	if err := errors.Join(o.Table.WriteCSV(&csv), o.Times.WriteCSV(&timing)); err != nil {
+		o.Published, o.Err = false, err
+		return
+	}
+	p.place(o, csv.Bytes(), timing.Bytes())
+	if r.keeps && o.keep(csv.Bytes(), timing.Bytes()) {
+		return
+	}
 	failed := drawAll(p.Spec, o)
 	if len(failed) > 0 && o.Published {
 		// What is published stays; what is there now goes to the drafts.
 		o.Published, o.Watermark = false, "views or claims failed"
+		p.place(o, csv.Bytes(), timing.Bytes())
 	}
-	o.Dir = p.draftDir()
-	state := stateDraft
-	if o.Published {
-		o.Dir, state = p.publishedDir(), statePublished
-	}
-
-	var csv, timing bytes.Buffer
-	if err := errors.Join(o.Table.WriteCSV(&csv), o.Times.WriteCSV(&timing)); err != nil {
-		o.Published, o.Err = false, errors.Join(append(failed, err)...)
-		return
-	}
-	o.meta = p.meta(state, sum(csv.Bytes()), sum(timing.Bytes()))
 	files, problems := folderFiles(p, o, csv.Bytes(), timing.Bytes())
 	failed = append(failed, problems...)
 	files, figures, edited := leaveEdited(o, files)
@@ -101,6 +98,94 @@ func (r *runner) finish(p *plan, o *Outcome) {
 		o.Problem = ""
 	}
 	o.Err = errors.Join(failed...)
+}
+
+// place says in which folder the files of an experiment lie, and what describes its tables there.
+func (p *plan) place(o *Outcome, csv, timing []byte) {
+	o.Dir = p.draftDir()
+	state := stateDraft
+	if o.Published {
+		o.Dir, state = p.publishedDir(), statePublished
+	}
+	o.meta = p.meta(state, sum(csv), sum(timing))
+}
+
+// keep takes the views and findings that the folder of an experiment has, and reports whether it could: they are of
+// these tables, and of the experiment as it is declared. Its pages are kept with them, since claims.json has fewer digits
+// than what they are written from.
+func (o *Outcome) keep(csv, timing []byte) bool {
+	read := func(name string) []byte {
+		data, _ := limits.ReadFile(filepath.Join(o.Dir, name)) // what cannot be read is drawn anew
+		return data
+	}
+	meta, err := seal(o.meta)
+	if err != nil || !bytes.Equal(read(metaFile), meta) || !bytes.Equal(read(tableFile), csv) || !bytes.Equal(read(timingFile), timing) {
+		return false
+	}
+	if o.Published && (read(pageFile) == nil || len(o.Spec.Claims) > 0 && read(claimsPageFile) == nil) {
+		return false
+	}
+	var views []DrawnView
+	drawn := readDrawn(o.Dir)
+	for _, v := range o.Spec.Views {
+		d := DrawnView{View: v}
+		for _, ext := range []string{".svg", ".png", ".gif", wordsExt} {
+			f := plots.File{Name: v.Name + ext, Data: read(v.Name + ext)}
+			if was := drawn.Figures[f.Name]; len(was) > 0 && was[0] != sum(f.Data) {
+				return false
+			}
+			if f.Data != nil {
+				d.Files = append(d.Files, f)
+			}
+		}
+		if !d.whole(o.Watermark) {
+			return false
+		}
+		views = append(views, d)
+	}
+	var graded []GradedClaim
+	if len(o.Spec.Claims) > 0 {
+		var found claims
+		data := read(claimsFile)
+		if err := unseal(data, &found); err != nil || len(found.Claims) != len(o.Spec.Claims) {
+			return false
+		}
+		for i, c := range o.Spec.Claims {
+			graded = append(graded, GradedClaim{c, found.Claims[i].Finding})
+		}
+		if now, err := encodeClaims(o.Spec, graded); err != nil || !bytes.Equal(now, data) {
+			return false
+		}
+	}
+	o.Views, o.Claims, o.kept = views, graded, true
+	return true
+}
+
+// wordsExt is the extension of the words of a view.
+const wordsExt = ".md"
+
+// file is the content of the file of a view with an extension, nil if there is none.
+func (d DrawnView) file(ext string) []byte {
+	for _, f := range d.Files {
+		if f.Name == d.Name+ext {
+			return f.Data
+		}
+	}
+	return nil
+}
+
+// whole reports whether a view has words with this watermark, and the images that they link to.
+func (d DrawnView) whole(watermark string) bool {
+	words := string(d.file(wordsExt))
+	links := func(ext string) bool { return strings.Contains(words, "]("+d.Name+ext+")") }
+	marked := strings.HasPrefix(words, "> ")
+	switch {
+	case words == "" || marked != (watermark != "") || marked && !strings.HasPrefix(words, "> "+watermark+"\n"):
+		return false
+	case links(".svg") && (d.file(".svg") == nil || d.file(".png") == nil):
+		return false
+	}
+	return !links(".gif") || d.file(".gif") != nil
 }
 
 // noteDrawn tells that an experiment is drawn, which began at a time.
@@ -259,17 +344,14 @@ func render(v experiment.View, t, times *table.Table, watermark string) (d Drawn
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 		if err != nil {
-			d.Drawing = plots.Drawing{Caption: plots.Caption{Shows: "This view could not be drawn: " + firstLine(err.Error())}}
-			d.Notes, d.Files = nil, nil
+			d.Failure, d.Files = "This view could not be drawn: "+firstLine(err.Error()), nil
 		}
 	}()
-	if d.Drawing, err = v.DrawWith(t, times); err != nil {
+	drawing, err := v.DrawWith(t, times)
+	if err != nil {
 		return d, err
 	}
-	if d.Notes, err = d.Drawing.Warnings(); err != nil {
-		return d, err
-	}
-	d.Files, err = d.Drawing.Render(v.Name, plots.Options{Watermark: watermark})
+	d.Files, err = drawing.Render(v.Name, plots.Options{Watermark: watermark})
 	return d, err
 }
 
@@ -287,9 +369,9 @@ func graded(c experiment.Claim, t, times *table.Table, watermark string) (f judg
 		}
 	}()
 	if f, err = c.Judge(t, times); err != nil {
-		err = fmt.Errorf("claim %s: %w", c.ID, err)
+		return f, fmt.Errorf("claim %s: %w", c.ID, err)
 	}
-	return f, err
+	return f, nil
 }
 
 // gradingFailed begins the reason of a claim that could not be judged.

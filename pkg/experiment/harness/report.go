@@ -22,7 +22,7 @@ import (
 var reportHTML string
 
 var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"image": imageSource, "class": verdictClass, "anchor": anchor, "seconds": seconds, "short": shortRevision, "alt": altText,
+	"image": imageSource, "class": verdictClass, "anchor": anchor, "seconds": seconds, "short": shortRevision, "alt": altText, "words": wordsOf,
 	"css": func() template.CSS { return template.CSS(reportCSS) }, "js": func() template.JS { return template.JS(reportJS) },
 	"plural": plural.Of, "theirs": reportTheirs, "brief": reportBrief, "why": reportWhy, "where": experiment.Claim.Source, "strip": stripOf, "units": unitsOf, "readings": readingsOf,
 }).Parse(reportHTML))
@@ -45,7 +45,7 @@ func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*pl
 	// Experiments that were not selected are shown as the default run has them.
 	rest := *r.cfg
 	rest.Trials, rest.Seed, rest.Cells, rest.Progress = 0, 0, nil, nil
-	quiet := &runner{cfg: &rest, store: r.store, result: &Result{}}
+	quiet := &runner{cfg: &rest, store: r.store, result: &Result{}, keeps: true}
 
 	seeds, err := r.cfg.otherSeeds()
 	if err != nil {
@@ -236,9 +236,6 @@ func (s *section) figure(view string) string {
 	}
 	return ""
 }
-
-// altText describes an image to those who do not see it.
-func altText(v DrawnView) string { return v.Title + ". " + v.Drawing.Caption.String() }
 
 func verdictClass(v judge.Verdict) string { return strings.ReplaceAll(string(v), " ", "-") }
 

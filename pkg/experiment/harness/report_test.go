@@ -168,6 +168,131 @@ func TestReportShowsWhatWasNotSelected(t *testing.T) {
 	}
 }
 
+// Drawing one experiment draws that one: what is shown of the others is read from their folders, as long as that fits, and
+// is the same as if they were drawn.
+func TestReportDrawsTheSelected(t *testing.T) {
+	removed := func(name string) func(*experiment.Spec, string) {
+		return func(_ *experiment.Spec, dir string) { remove(t, dir, name) }
+	}
+	written := func(name, text string) func(*experiment.Spec, string) {
+		return func(_ *experiment.Spec, dir string) {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, tt := range map[string]struct {
+		scale  experiment.Scale
+		view   func(experiment.Spec) experiment.Spec // of the experiment that is not selected, beside its table
+		change func(s *experiment.Spec, dir string)  // to it
+		anew   bool                                  // drawn and judged
+	}{
+		"nothing":            {experiment.Full, withPlot, func(*experiment.Spec, string) {}, false},
+		"nothing of a draft": {experiment.Smoke, withPlot, func(*experiment.Spec, string) {}, false},
+		"its title":          {experiment.Full, nil, func(s *experiment.Spec, _ string) { s.Title = "Other lines" }, true},
+		"a claim":            {experiment.Full, nil, func(s *experiment.Spec, _ string) { s.Claims[0].Predicate = "y > 1" }, true},
+		"one claim more":     {experiment.Full, nil, func(s *experiment.Spec, _ string) { s.Claims = append(s.Claims, s.Claims[0]) }, true},
+		"one view more":      {experiment.Full, nil, func(s *experiment.Spec, _ string) { *s = withPlot(*s) }, true},
+		"its words":          {experiment.Full, nil, removed("text.md"), true},
+		"its image":          {experiment.Full, withPlot, removed("plot.png"), true},
+		"an edited figure":   {experiment.Full, withPlot, written("plot.svg", "mine"), true},
+		"its findings":       {experiment.Full, nil, removed(claimsFile), true},
+		"its table":          {experiment.Full, nil, removed(tableFile), true}, // its jobs are stored
+		"its times":          {experiment.Full, nil, removed(timingFile), true},
+		"its page":           {experiment.Full, nil, removed(pageFile), true},
+		"its claims' page":   {experiment.Full, nil, removed(claimsPageFile), true},
+		"its origin":         {experiment.Full, nil, removed(metaFile), true},
+		"no watermark": {experiment.Smoke, nil, func(_ *experiment.Spec, dir string) {
+			remove(t, dir, drawnFile)
+			written("text.md", "Rows.\n")(nil, dir)
+		}, true},
+		"a watermark": {experiment.Full, nil, func(_ *experiment.Spec, dir string) {
+			remove(t, dir, drawnFile)
+			written("text.md", "> smoke scale, not a result\n\nRows.\n")(nil, dir)
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			drawn := map[string]int{}
+			counting := func(id string, view func(experiment.Spec) experiment.Spec) experiment.Spec {
+				s := toySpec(nil)
+				if view != nil {
+					s = view(s)
+				}
+				s.ID = id
+				for i, v := range s.Views {
+					s.Views[i].Draw = func(t *table.Table) (plots.Drawing, error) {
+						drawn[id]++
+						return v.Draw(t)
+					}
+				}
+				test := s.Claims[0].Test
+				s.Claims[0].Test = func(t *table.Table) judge.Test {
+					drawn[id+" judged"]++
+					return test(t)
+				}
+				return s
+			}
+			a, b := counting("toy/a", nil), counting("toy/b", tt.view)
+			cfg := toyConfig(dir, tt.scale, toyPaper(a, b))
+			mustRun(t, cfg)
+			want := snapshot(t, dir)
+			tt.change(&b, filepath.Join(dir, "toy", "b"))
+			cfg.Papers = []experiment.Paper{toyPaper(a, b)}
+			clear(drawn)
+			if _, err := Report(t.Context(), selected(cfg.Papers[0])[:1], cfg); err != nil {
+				t.Fatal(err)
+			}
+			if drawn["toy/a"] != 1 || (drawn["toy/a judged"] == 1) != (tt.scale == experiment.Full) {
+				t.Errorf("drawn %v: want what was asked for, once", drawn)
+			}
+			if anew := drawn["toy/b"] > 0; anew != tt.anew {
+				t.Errorf("drawn %v: the other anew: %v, want %v", drawn, anew, tt.anew)
+			}
+			if !tt.anew {
+				if drawn["toy/b judged"] > 0 {
+					t.Error("the other is judged anew")
+				}
+				sameFiles(t, snapshot(t, dir), want)
+			}
+		})
+	}
+}
+
+func remove(t *testing.T, path ...string) {
+	t.Helper()
+	if err := os.Remove(filepath.Join(path...)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The words of a view in HTML are those of its Markdown, without what makes them Markdown.
+func TestWords(t *testing.T) {
+	d := plots.Drawing{
+		Caption: plots.Caption{Shows: "A_b *c* [d] <e> & f|g ~ $h$ \\ `i`.", Data: "Second."}, Notes: []string{"n_1", "n2"},
+		Text: &plots.TextTable{Head: []string{"x|y", ""}, Rows: [][]string{{"", "1_0"}, {"two\nlines", ""}}},
+	}
+	files, err := d.Render("v", plots.Options{Watermark: "w"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "<figcaption>A_b *c* [d] &lt;e> &amp; f|g ~ $h$ \\ `i`. Second." +
+		`<br><span class="note">Note: n_1</span><br><span class="note">Note: n2</span></figcaption>` + "\n" +
+		`<div class="scroll long"><table class="numbers"><tr><th>x|y</th><th></th></tr>` + "\n" +
+		"<tr><td></td><td>1_0</td></tr>\n<tr><td>two<br>lines</td><td></td></tr>\n</table></div>"
+	v := DrawnView{View: experiment.View{Name: "v", Title: "T"}, Files: files}
+	if got := string(wordsOf(v)); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	v.Files = []plots.File{{Name: "v.md", Data: []byte("![A\\_b &lt;c.](v.svg)\n\nA\\_b &lt;c.\n")}}
+	if got := altText(v); got != "T. A_b <c." {
+		t.Errorf("the image is described by %q", got)
+	}
+	if got := string(wordsOf(DrawnView{Failure: "<no>"})); got != "<figcaption>&lt;no&gt;</figcaption>\n" {
+		t.Errorf("a failure: %q", got)
+	}
+}
+
 // TestReportStale shows the published figures of an earlier version, marked.
 func TestReportStale(t *testing.T) {
 	dir := t.TempDir()

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"fmt"
+	"html"
 	"html/template"
 	"image"
 	"image/color"
@@ -51,6 +52,60 @@ func imageSource(v DrawnView) template.HTMLAttr {
 		return ""
 	}
 	return template.HTMLAttr(`src="` + best + `"`)
+}
+
+// wordsOf are the words of a view, as its Markdown has them, but for the images and the watermark: caption and notes,
+// then the table.
+func wordsOf(v DrawnView) template.HTML {
+	var caption, below strings.Builder
+	caption.WriteString(template.HTMLEscapeString(v.Failure))
+	for block := range strings.SplitSeq(strings.TrimSpace(string(v.file(wordsExt))), "\n\n") {
+		switch {
+		case strings.HasPrefix(block, "![") || strings.HasPrefix(block, "> "):
+		case strings.HasPrefix(block, "| "):
+			below.WriteString(tableHTML(block))
+		case strings.HasPrefix(block, "- "):
+			for line := range strings.SplitSeq(block, "\n") {
+				caption.WriteString(`<br><span class="note">Note: ` + plainHTML(strings.TrimPrefix(line, "- ")) + "</span>")
+			}
+		default:
+			caption.WriteString(plainHTML(block))
+		}
+	}
+	return template.HTML("<figcaption>" + caption.String() + "</figcaption>\n" + below.String())
+}
+
+// tableHTML is a table of Markdown in HTML.
+func tableHTML(block string) string {
+	var b strings.Builder
+	b.WriteString(`<div class="scroll long"><table class="numbers">`)
+	for i, line := range strings.Split(block, "\n") {
+		if i == 1 { // the dashes below the head
+			continue
+		}
+		tag := "td"
+		if i == 0 {
+			tag = "th"
+		}
+		b.WriteString("<tr>")
+		for cell := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(line, "| "), " |"), " | ") {
+			fmt.Fprintf(&b, "<%s>%s</%s>", tag, plainHTML(strings.TrimSpace(cell)), tag)
+		}
+		b.WriteString("</tr>\n")
+	}
+	return b.String() + "</table></div>"
+}
+
+// plainHTML is a text of Markdown in HTML. Its signs are escaped, by a backslash or as entities; see plots.Drawing.Render.
+func plainHTML(markdown string) string { return escaped.ReplaceAllString(markdown, "$1") }
+
+var escaped = regexp.MustCompile(`\\([[:punct:]])`)
+
+// altText describes the image of a view to those who do not see it: as its Markdown does.
+func altText(v DrawnView) string {
+	_, alt, _ := strings.Cut(string(v.file(wordsExt)), "![")
+	alt, _, _ = strings.Cut(alt, "]("+v.Name)
+	return v.Title + ". " + html.UnescapeString(plainHTML(alt))
 }
 
 // paletted returns a PNG with its 256 most frequent colours, and the others as the nearest of these; the PNG itself if

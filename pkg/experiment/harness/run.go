@@ -135,6 +135,7 @@ type Outcome struct {
 	// jobsSum is of the ids of the jobs of the standard trials, with the base seed of the run.
 	jobsSum string
 	files   []string // of Dir, that are complete
+	kept    bool     // Dir has what is shown, drawn before
 }
 
 // FailedJob is one job that failed in this run.
@@ -256,6 +257,7 @@ type runner struct {
 	meter  *cpushare.Meter
 
 	ready chan *plan // whose last job has ended, to be drawn; holds all plans
+	keeps bool       // views and findings that are drawn already, and fit
 
 	stored []string // files of the jobs that have finished
 
