@@ -3,14 +3,13 @@
 //
 // # How it is built
 //
-// A batch fit takes a context first, whether it iterates or not, and so do predictions of many rows (KNN). One that
-// iterates may tell of each iteration (Progress in its parameters). Cancelled, each returns within .2 s an error that
-// wraps the context's, and the zero answer. It looks at the context in every loop over rows, links or candidates.
-// What cannot look, the decomposition or product of large matrices, runs in a goroutine on copies that nobody else
-// has (internal/abandon). Cancelled, the fit leaves it there: it ends by itself, mostly within seconds, calls nothing
-// of the caller's, and keeps its memory until then. Whoever cancels many large fits in a row has as many of them
-// still at work, and may wait longer than .2 s. Small fits (abandon.Long) stay in the caller's goroutine. Parts of a
-// product have the bits of the whole.
+// The work runs in a goroutine of its own, on copies that nobody else has. Once the context is done, the caller
+// gets an error within .2 s, and the goroutine is left to itself. It ends at its next look at the context, mostly
+// within seconds, and keeps its memory until then. It calls nothing of the caller's any more. Whoever cancels many
+// large fits in a row has as many of them still at work, and may wait longer.
+//
+// Small fits stay in the caller's goroutine (see Long). A work that iterates looks at the context in every loop
+// over rows, links or candidates; only what cannot look, such as a decomposition, needs this package.
 package abandon
 
 import (

@@ -3,9 +3,8 @@
 //
 // # How it is built
 //
-// An enum's texts have one home, a table of internal/enum. String, Parse and UnmarshalText are made of it (package
-// judge imports nothing of ours and has its own). A function that reads takes the reader first, then the name that
-// its errors call it by; a test (AST) holds pkg/ to it.
+// The texts of an enum have one home, a table of this package, from which String, Parse and UnmarshalText are
+// made. Package judge has a table of its own, since it imports nothing of ours.
 package enum
 
 import (

@@ -32,12 +32,13 @@
 //
 // # How it is built
 //
-// One product of matrices has equal bits everywhere (internal/product): each element is one chain of fused
-// multiply-adds in ascending order, in AVX2 assembly as in pure Go. Threads, blocks and parts do not change it. The
-// generator of the assembly is a module of its own, which alone needs avo; CI runs it. No kept library does this.
-// gonum's kernels are SSE2 without FMA; vek's product is slower at order 2000 and its fallback has other bits;
-// kelindar/simd and tphakala/simd have vectors only. go-highway, tensai and gomlx/compute need GOEXPERIMENT=simd for
-// AVX2, and gomlx/compute keeps its product internal.
+// Each element is one chain of fused multiply-adds, in assembly as in pure Go, whatever the threads, blocks and
+// parts. The generator of the assembly is a module of its own, so that avo is a dependency of nothing else; CI
+// runs it.
+//
+// No kept library does this. The kernels of gonum are SSE2 without FMA. The product of vek is slower at order 2000
+// and its fallback has other bits. kelindar/simd and tphakala/simd have vectors only. go-highway, tensai and
+// gomlx/compute need GOEXPERIMENT=simd for AVX2, and gomlx/compute keeps its product internal.
 package product
 
 import (

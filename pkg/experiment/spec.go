@@ -5,8 +5,9 @@
 //
 // # How it is built
 //
-// Versions. Each method has a ...Version constant beside its code, bumped by hand when its values change; it enters
-// the job key. A change of bits at sizes that no experiment has needs no bump: the jobs stay what they are.
+// Each method has a …Version constant beside its code, which enters the key of every job that uses the method.
+// Whoever changes values of a method bumps it by hand, and the jobs run again. A change of bits at sizes that no
+// experiment has needs no bump.
 package experiment
 
 import (

@@ -24,10 +24,12 @@
 //
 // # How it is built
 //
-// Feedback from files is one reader (pkg/feedback): rows of three cells, whatever the form of the file, with objects
-// by number from 0 or by name. tables.Data.Links holds pairs that are known, and a model that learned from them may
-// have no classes. Which pairs chunklets stand for is decided in model.ByChunklets: similar ones within, and as many
-// dissimilar ones between, unless the learner sees only connected rows, as RCA does.
+// One reader serves all files: rows of three cells, whatever the form of the file, with objects by number from 0
+// or by name.
+//
+// What pairs and chunklets mean for a fit is decided in package model. tables.Data.Links holds known pairs, and a
+// model that learned from them may have no classes. model.ByChunklets makes similar pairs within chunklets, and as
+// many dissimilar ones between them, unless the learner sees only connected rows, as RCA does.
 package feedback
 
 import (

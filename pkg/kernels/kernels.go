@@ -7,9 +7,9 @@
 //
 // # How it is built
 //
-// The data-dependent kernel is a kernels.Learned (kernels.DataDependent): α = 1 and S = −(I + MK₀)⁻¹M on the points
-// of the graph. Its kernel values with other points are then those of every learned kernel. S is −R(I + RᵀK₀R)⁻¹Rᵀ
-// with M = RRᵀ, whose inner matrix has no eigenvalue below 1.
+// The data-dependent kernel is a Learned (DataDependent) with α = 1 and S = −(I + MK₀)⁻¹M on the points of the
+// graph. So its values with other points are those of every learned kernel. S is computed as −R(I + RᵀK₀R)⁻¹Rᵀ
+// with M = RRᵀ: the inner matrix has no eigenvalue below 1.
 package kernels
 
 import (

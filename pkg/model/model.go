@@ -6,42 +6,15 @@
 //
 // # How it is built
 //
-// A model learns everything from its training rows (pkg/model): imputation, standardisation, pairs and metric;
-// Evaluate learns it again in every fold. Tables are read by pkg/tables; a model keeps their layout, and reads others
-// like them (tables.Reader). Categories of one-hot columns are those of the table; in a fold, one that
-// no training row has is 0 in test rows, as in new ones. Sparse rows
-// (tables.Data.Sparse) stay so where a learner takes them (catalog.LowRank) and features stay as they are: to subtract
-// means would fill them. Otherwise they are made dense, once the size is checked. One check of the layout serves Fit
-// and Load, so that what is fitted can be saved and loaded.
+// A Problem is items and what is known of them; each kind of problem is a task. Fit, Evaluate, Compare and Sample
+// take any. The course of a task says how data are divided and what a learner does in a division, and one loop
+// runs it.
 //
-// A kernel of compared objects is a model of its own (model.Compared): it has coordinates, about the mean object, and
-// no map. Cross-validation divides questions, not answers: an answer seen twice would otherwise stand on both sides.
-// The default weight of the trace is chosen on held-out questions of the training part (triplets.FitTuned).
-//
-// Pairs that are known judge by items held out (known in pkg/model): one division serves vectors and tables, so
-// that no item is on both sides. Of a table, what no pair names is learned from, too.
-//
-// A comparison of learners has the splits of Evaluate (model.Compare), learner by learner, cheap ones first, so that
-// a time limit leaves whole rows. Choosing the best is itself a procedure with an error: an inner cross-validation of
-// each split's training rows chooses, the test rows judge. The cost of a fit is estimated by catalog.Entry.Cost,
-// calibrated by go test ./pkg/learners/catalog -run '^$' -bench Estimate: bytes decide before memory is taken,
-// seconds are rough and only order, warn and leave out. Peak memory is measured of a learner's splits together, not
-// of a fit: splits share one heap, and what must fit a machine is what runs at a time.
-//
-// Vectors without columns are a model of their own (model.Vectors): a metric, one number that scales all vectors, and
-// a threshold. Features are not standardised: that would need a pass over all vectors, and a metric that is not one
-// of the vectors stored. The number makes the mean squared distance of the training pairs 5, between the targets of
-// LEGO, so that thresholds and steps of the online learners fit vectors of any scale. A fit reads only the vectors
-// that pairs name. Transform reads and writes blocks at their places, from several goroutines. An evaluation
-// divides items, not pairs.
-//
-// Similarities without vectors are a model of their own (model.Gram): K₀ and S, from which K, its rank and the
-// embedding are made again on loading. New objects have kernel principal coordinates under the learned kernel,
-// M^(−1/2)Zᵀk̃(z) with K = ZMZᵀ. Their inner products are Eq. 18 between the parts in the span of the n objects; what
-// is outside adds the same number to all squared distances from a new object to the n. The whole of Eq. 18 among new
-// objects needs their own kernel matrix (--self-gram). Eigenvalues below the most negative one of K are round-off and
-// give no coordinate. A learner with coordinates of its own, such as kernel-lmnn or kernel-pca, has these in place of
-// principal ones (kernels.Coordinates).
+//   - Everything is learned from training rows: what fills missing cells, scales, pairs, metric. Evaluate learns
+//     it anew in each split. Pairs and comparisons hold out items, so that no item is on both sides.
+//   - One check of the layout serves Fit and Load: whatever is fitted can be loaded.
+//   - Without columns nothing is standardised. Vectors have one scale, which suits thresholds and steps of online
+//     learners; Gram keeps K₀ and S.
 package model
 
 import (

@@ -9,10 +9,11 @@
 //
 // # How it is built
 //
-// Persistence. Metrics, kernel metrics, fitted projections and models are saved too; a loader accepts only what Save
-// could have written. persist.WriteFile replaces a file as a whole. Every online learner saves and loads through
-// pkg/persist: a JSON envelope {format, version, kind, params, sha256, state}, large arrays base64 of little-endian
-// float64. A loaded learner continues bit for bit. Learners that draw own a *rand.PCG and save it.
+// What learners, metrics, projections and models save is one JSON envelope: {format, version, kind, params,
+// sha256, state}. Large arrays are base64 of little-endian float64, so that every bit comes back and a loaded
+// learner goes on bit for bit. A learner that draws owns a *rand.PCG and saves it.
+//
+// A loader accepts only what Save could have written. WriteFile replaces a file as a whole.
 package persist
 
 import (

@@ -8,12 +8,12 @@
 //
 // # How it is built
 //
-// Sparse rows are one type end to end (pkg/sparse): datasets.ReadSVMLight and text.Vectorizer.Matrix make a
-// *sparse.Matrix, whose rows are views; labels.FitLSA learns from it. It is a mat.Matrix, so that what reads one
-// takes it by a dense copy. Every sum ascends and is not fused, so that a dot product, a row of postings and a Gram
-// matrix agree to the bit. gonum has no sparse matrix. james-bowman/sparse sums in assembly on amd64, in other orders
-// than its pure Go, has no products of all rows by postings, and its sizes have no limit; what is needed here is
-// small.
+// Sparse rows are one type from reading to learning: datasets.ReadSVMLight and text.Vectorizer.Matrix make a
+// *Matrix, whose rows are views, and learners such as labels.FitLSA take it. It is a mat.Matrix too, so that
+// whatever reads one takes it by a dense copy.
+//
+// It is our own. gonum has no sparse matrix. james-bowman/sparse sums in assembly on amd64, in other orders than
+// its pure Go, has no products of all rows by postings, and does not limit sizes.
 package sparse
 
 import (

@@ -5,11 +5,13 @@
 //
 // # How it is built
 //
-// Eigendecompositions go through spectral.EigenSym, since gonum's solvers fail, or scale wrongly without an error,
-// where a block of the matrix is tiny. From order 150 on it is our own, seven times as fast at 784: a blocked
-// reduction, Cuppen's divide and conquer and a blocked back-transformation, most of them products of
-// internal/product. The secular equation there has all n roots, each relative to its nearest pole; that of
-// spectral/secular has one, in a Krylov space. They share no code. Smaller matrices keep gonum's bits.
+// All eigendecompositions go through EigenSym, since those of gonum fail, or scale wrongly without an error, where
+// a block of the matrix is tiny. From order 150 on the method is our own, seven times as fast at 784: a blocked
+// reduction, Cuppen's divide and conquer and a blocked back-transformation, most of them products of package
+// product. Smaller matrices keep the bits of gonum.
+//
+// The secular equation of divide and conquer has all n roots, each relative to its nearest pole. That of package
+// secular has one root, in a Krylov space. They share no code.
 package spectral
 
 import (

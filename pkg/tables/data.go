@@ -3,12 +3,15 @@
 //
 // # How it is built
 //
-// A table is a CSV file, rows of svmlight or a NumPy array (pkg/tables); the format follows from the end of the file's
-// name or a flag, which is the command's business. How a CSV file is written (datasets.Dialect) is found in its
-// first 64 KiB, belongs to the file and not to the layout, and is refused where two readings fit. Data come from a file
-// (Read) or from memory (NewData). Read counts the rows of a regular file first and makes one matrix, without cells as
-// text; Reader reads what is like a table that was read before, and Reader.Blocks a file of any length. Gram matrices and
-// lists of labels, which have no columns to choose, are read here, too.
+// Read makes Data of a CSV file, ReadSVMLight and ReadNPY of others, NewData of what is in memory. A Reader reads
+// files like a table that was read before, of any length by Blocks. Gram matrices and lists of labels, which have
+// no columns to choose, are read here, too.
+//
+// How cells are written (datasets.Dialect) is found in the first 64 KiB of a file. It belongs to the file and not
+// to the layout, so that a model reads files of other dialects. Where two readings fit, the file is refused, as a
+// wrong one would go unnoticed.
+//
+// Rows of a regular file are counted first: there is then one matrix in memory, and no cells as text.
 package tables
 
 import (

@@ -4,12 +4,13 @@
 //
 // # How it is built
 //
-// Texts are datasets.Texts: documents, classes and what was left out. What of a post's header counts (PostHeaders) is
-// chosen when it is loaded. text.NewAnalyzer takes the stemmer: Porter2 by kljensen/snowball, the original by
-// blevesearch/go-porterstemmer. That one is frozen as the algorithm is, and bleve keeps it; it was compared with the
-// Snowball project's program of the original on 123,051 words of 20 Newsgroups and Classic3. They differ in the two
-// departures of Porter's own, in words of at most two letters, which never come here, and in ten oddities: "trekked"
-// is the paper's "trek".
+// NewAnalyzer takes the stemmer as an argument: Porter2 is that of kljensen/snowball, the original that of
+// blevesearch/go-porterstemmer, which is frozen as the algorithm is. The latter was compared with the program of
+// the Snowball project on 123,051 words of 20 Newsgroups and Classic3. They differ in the two departures of
+// Porter's own, in words of at most two letters, which never come here, and in ten oddities: "trekked" is the
+// paper's "trek".
+//
+// Which parts of a post's header count (PostHeaders) is chosen when the post is loaded.
 package text
 
 import (

@@ -731,6 +731,9 @@ func unreadable(err error) bool {
 	return system && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, limits.ErrNotRegular)
 }
 
+// readPublished reads the published folder of an experiment. Rows count if meta.json, or a publication that was cut off,
+// vouches for their table. Of an experiment marked Timing a job also needs its times, which are half of its result; times
+// of others that are damaged or lost stay so until they are restored, or --force runs the jobs again.
 func readPublished(dir string, s experiment.Spec) published {
 	p := published{rows: map[string]*table.Table{}, times: table.New(TimesColumns()), timing: map[string][]phaseTime{}}
 	damaged := func(name string, err error) *DamagedFile {

@@ -151,7 +151,8 @@ func (c Config) otherSeeds() ([]Reseeded, error) {
 }
 
 // PublishSeeds adds verdicts of other seeds to seeds.json in cfg.Folders.Published, in the
-// place of those of the same experiments and seeds. Report puts them on the scorecard. It
+// place of those of the same experiments and seeds. Report puts them on the scorecard. A
+// verdict counts while the experiment has these jobs and the claim this predicate. It
 // returns the path.
 func PublishSeeds(seeds []Reseeded, cfg Config) (string, error) {
 	all, err := readSeeds(cfg.Folders.Published)

@@ -10,46 +10,16 @@
 //
 // # How it is built
 //
-// A shard is the jobs whose rank by id is i modulo n, among all that the selection asks for, done or not; it stores
-// jobs only. Its count is always given explicitly, never an engine's. merge is the union by id of validated cell
-// files, read completely before anything is written; different values of one job are an error that names both files;
-// then it is report. Its result does not depend on the order of the sources. Exit codes: 0, 1 something failed, 2
-// usage or environment, 3 merge with jobs missing, 130 interrupted.
+// A run plans the jobs of each experiment, runs those without a result, and keeps each finished job in its own
+// file. When the last job of an experiment has ended, its views are drawn and its claims graded. Pages and report
+// come last.
 //
-// --results DIR replaces these roots by DIR (drafts of an incomplete full run go to DIR/draft). results/ is written
-// only by a full-scale run with base seed 1, no filter and at least the declared number of trials, all complete.
-// table.csv carries the first 16 digits of the job id: a job whose id stands in a published table counts as done, if
-// meta.json vouches for the table by its SHA-256; where the experiment is marked Timing, for timing.csv too, since a
-// row without its times is half a result: if they are missing or changed, the job runs again. A table with holes
-// never replaces a complete one. Files are written to a temporary name, synced and renamed, meta.json last: killed at
-// any instant, nothing finished is lost or half-written, and the next run heals a publication that was cut off.
-// Temporary names begin with .metriclab-; a run removes files of such names that are an hour old, in the very folders
-// into which it writes files. A page (README.md, claims.md, seeds.md) or report.html that metriclab did not write ends
-// the run before it starts.
-// The first error of the store itself ends the run, since nothing later could be kept; the error of a job does not
-// stop the others.
-//
-// Provenance is never invented. The caller says by which program experiments run (Config.Origin) and on which machine,
-// with which clock (Config.World; host.World has the facts). What it does not say is left out of meta.json,
-// claims.json, report and scorecard. ExampleRun runs a Spec outside of the command. Only the command asks git for its
-// revision, since only it knows whose repository that is.
-//
-// The file of a job carries a SHA-256 over its key, rows, times and provenance, as its first member; meta.json carries
-// one over all its other members, and those of table.csv and timing.csv. It is a plain hash: it finds accidents, and
-// whoever edits a file can compute it anew. Reading is strict: no unknown or double member, UTF-8 only. A damaged
-// file is named and its job runs again. A file without a checksum is of an earlier version: its job runs again,
-// unless the published table has its rows. While published rows are damaged, the scorecard stays as it is. Damaged
-// times of an experiment that is not marked Timing are no reason to run its jobs: they stay until they are restored
-// or --force renews them. A run holds its folders open and compares them at each write, so that one that is removed
-// ends the run. There are no locks: files are replaced whole, so that several processes may share a folder.
-//
-// CPU time is that of the process, shared equally among the jobs that run at the same time: gonum multiplies matrices
-// on several threads, so that the time of the job's own thread would be far too small. It is a cost, not a
-// measurement; an experiment whose result is time is marked Timing and runs its jobs one by one.
-//
-// metriclab reseed runs experiments with another base seed and lists the verdicts that change. --publish keeps its
-// verdicts in results/seeds.json, which scorecard, report and explain show beside the published ones. An entry counts
-// only for the jobs and predicates of today: it has the SHA-256 of the job ids, and the predicate of each claim.
+//   - A job is done if the store or the published table has its id. So whoever clones the project goes on from
+//     results/.
+//   - There are no locks. Each file is written under another name and renamed, meta.json last: a kill leaves
+//     nothing half-written, and processes may share a folder.
+//   - Checksums find accidents. A damaged file is named, and its job runs again.
+//   - Nothing is invented: clock, machine and program are what Config.World and Config.Origin tell.
 package harness
 
 import (

@@ -46,7 +46,8 @@ type runInfo struct {
 	End   time.Time `json:"end"`
 	WallS float64   `json:"wall_s"`
 	// CPUS is the job's share of the CPU time of the process: while k jobs run,
-	// each is charged 1/k of it.
+	// each is charged 1/k of it. The time of the job's own thread would be far too small, as
+	// gonum multiplies matrices on several. It is a cost; what is measured needs Timing.
 	CPUS float64 `json:"cpu_s"`
 	// PeakRSSKiB is that of the whole process so far, with all its parallel jobs.
 	PeakRSSKiB int64       `json:"process_peak_rss_kib"`

@@ -7,12 +7,11 @@
 //
 // # How it is built
 //
-// Kernels on sets are a small interface of their own (kernels/sets): what is compared of a set is prepared once. The
-// spatial pyramid is a pyramid with codes, features of different codes never match. Bins are numbered once for a Gram
-// matrix, and weights are powers of two, so that sums are exact and symmetric. Best match multiplies the features of
-// a set with those of many at once. What is indefinite is clipped by kernels.Clip: eigenvectors of the training
-// objects project new ones. The SVM on a Gram matrix is the linear one on the rows of a factor, and its duality gap
-// is computed from the Gram matrix itself.
+// A kernel on sets has a small interface of its own, by which what is compared of a set is prepared once.
+//
+// Bins of the pyramid are numbered once for a Gram matrix, and weights are powers of two: so sums are exact and
+// the matrix is symmetric. The spatial pyramid is a pyramid with codes, in which features of different codes never
+// match. BestMatch multiplies the features of a set with those of many sets at once.
 package sets
 
 import (

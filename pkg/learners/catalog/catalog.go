@@ -4,13 +4,13 @@
 //
 // # How it is built
 //
-// An entry says which problems its learner takes: each kind of feedback is a Use, with the parameters and the fit there.
-// For picks the one of a problem.
+// An entry says which problems its learner takes: each kind of feedback is a Use, with the parameters and the fit
+// there. For picks the use of a problem.
 //
-// A learner under a kernel takes any kernel (Input.Kernel). On a table it is the one that the parameters
-// name. With fit --gram --labels it is kernels.Objects, under which object i is the point {i} and kernel values come
-// from K₀. So the learners, their checks and the splits of evaluate are those of tables, and a learner joins both by
-// one function.
+// A learner under a kernel takes any kernel (Input.Kernel). On a table it is the kernel that the parameters name.
+// Of a Gram matrix with classes it is kernels.Objects, under which object i is the point {i} and kernel values
+// come from K₀. So learners, their checks and the splits of an evaluation are those of tables, and a learner joins
+// both by one function.
 package catalog
 
 import (

@@ -15,7 +15,7 @@ type Size struct {
 }
 
 // Cost is a rough estimate of what a fit takes. Seconds were fitted to synthetic rows, classes of about their
-// distance in width, on one core of 2.5 GHz; with other rows an iterating learner may take a tenth of them or ten times
+// distance in width, on one core of 2.5 GHz (BenchmarkEstimate); with other rows an iterating learner may take a tenth of them or ten times
 // as many. Bytes follow from the largest matrices that a fit holds.
 type Cost struct {
 	Seconds float64 // CPU time

@@ -15,10 +15,9 @@
 //
 // # How it is built
 //
-// EM is regularised by a floor under the eigenvalues of its covariances, under which the M-step is exact and the
-// likelihood never decreases. Eigenvectors are taken of the scatter minus the floor: of the scatter itself gonum's
-// solvers can be wrong where its blocks are far apart. A batch classifier stops on a certificate (the duality gap),
-// not on small steps.
+// EM has a floor under the eigenvalues of its covariances. Under the floor the M-step is exact and the likelihood
+// never decreases. Eigenvectors are taken of the scatter minus the floor: those of the scatter itself can be wrong
+// in gonum's solvers where its blocks are far apart.
 package cluster
 
 import (

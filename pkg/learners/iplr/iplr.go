@@ -16,18 +16,16 @@
 //
 // # How it is built
 //
-// IPLR is ITML in k coordinates (learners/iplr) with one more constant per link: r, the squared length outside the
-// basis, which no F changes. Links are projected once per basis (Problem), for all γ and bounds. A step solves a
-// quadratic for the new p rather than for the step, since that one has a single positive root and no cancellation.
-// Only the span of a basis counts, so that dependent vectors are dropped and no (RᵀR)^(−1/2) is taken. Its steps are
-// not those of itml: for small k calls and bookkeeping would cost more than the step. When a fit stops and what
-// proves how good it is are shared (internal/logdet). Links have rows z of their own, and F is a plain square,
-// changed and multiplied on one way through memory. Slack is on the full squared distance p + r, so that links that
-// no F satisfies stay, or on p as Eq. 11 has it, and these are dropped and counted. metric.LowRank keeps U and
-// F^(1/2); a distance is a sum of two squares, one outside the basis and one inside. Sparse rows stay sparse: z takes
-// O(k) per entry. The part outside is ‖v‖² − ‖z‖², or the residual vector itself where that difference would lose
-// digits (internal/subspace). k-means decides by the entries of a row and, between centres that tie up to round-off,
-// as for dense rows: its clusters are equal to the bit.
+// A fit is the projection loop of package itml in the k coordinates of the basis. Each link has one more constant:
+// r, the squared length of its difference outside the basis, which no F changes. Package internal/logdet decides
+// for both packages when a fit stops, and proves how good it is. The steps themselves are not shared: for small k
+// the calls would cost more than the step.
+//
+// A step solves for the new distance and not for its change. That quadratic has a single positive root, and no
+// difference of nearly equal numbers.
+//
+// Only the span of a basis counts. So dependent vectors are dropped, and no (RᵀR)^(−1/2) is taken, which would not
+// exist then.
 package iplr
 
 import (

@@ -18,18 +18,14 @@
 //
 // # How it is built
 //
-// ITML is one projection loop over a matrix that gives p = vᵀWv and takes W + β(Wv)(Wv)ᵀ. In input space W is kept in
-// symmetric tiles, and an update waits for the next product. The multipliers λ are the state, W a cache of them that
-// is made anew now and then. For a kernel of high rank it is the same loop on Q, the matrix of vᵀWv' of the s ≤
-// min(links, objects − 1) edges of a spanning forest of the links, short ones first; the v of any other link is a
-// short sum of these, which keeps digits of small distances. The steps of 128 links are made on their own p and
-// change Q together, as one product of matrices: O(s²) each, but at the speed of a product. Where the rank r of Q is
-// below 160 or s/2, single steps in r dimensions are faster. They also keep one or two digits more where near
-// duplicates are pulled apart: sums along paths lose them. The rest follows from S, W = I + ΦSΦᵀ, which is solved for
-// in the same coordinates without an inverse of K₀. With landmarks W differs from I in the span of a greedy choice of
-// images only; S is then between these, so that a model has one form, and the share of the trace that is left out is
-// said. New objects need their kernel values alone. LEGO, its online relative, keeps a factor A = SᵀS, so that
-// round-off cannot make A indefinite.
+// There is one projection loop, over a matrix that gives p = vᵀWv and takes W + β(Wv)(Wv)ᵀ (form). The multipliers
+// λ are the state. W is a cache of them, which is made anew now and then, so that round-off does not add up.
+//
+//   - In input space W is kept in symmetric tiles, and an update waits for the next product: both share one way
+//     through memory.
+//   - For a kernel of high rank the loop runs on the edges of a spanning forest of the links, short ones first.
+//     Other links are short sums of edges, which keeps the digits of small distances. Blocks of steps then change
+//     the matrix together, at the speed of a product.
 package itml
 
 import (

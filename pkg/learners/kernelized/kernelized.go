@@ -20,20 +20,17 @@
 //
 // # How it is built
 //
-// Kernel LMNN, MCML and RCA are one wrapper (learners/kernelized), and know nothing of each other: kernels.Factor
-// makes rows of which K₀ is the Gram matrix, the learner learns a metric of these rows, and Factor lifts it to new
-// points. The factor is a pivoted Cholesky decomposition, not one into eigenvalues: only the columns of the pivots
-// are computed, only the pivots are stored (13 rows of wine with the linear kernel), and to stop early is to have
-// landmarks, those of itml. Directions below 10⁻¹⁰ of the largest κ(x, x) are left out. The metric is a
-// kernels.Metric and has coordinates, so that models of it embed and plot, while kernels.Transformed, with its αI,
-// has none. With a Gaussian kernel there are as many dimensions as rows. There LMNN and MCML can collapse each class,
-// whatever the kernel, and little is learned about new points: landmarks, or a ridge, are then more than a saving.
-// The ridge is on tr(M), relative to the mean variance. In fewer dimensions than features it counts for the M of
-// least trace among those that agree on the rows, which has its range in their span: so that a kernel's fit and the
-// input space's agree there, too. Kernel PCA and kernel FDA are PCA and FDA of these rows. Their scores count from
-// the mean of the training images (kernels.Metric.Shifted), which moves no distance. Kernel FDA has a ridge by
-// default: where images span as many dimensions as there are rows, no variance is left within collapsed classes, and
-// plain FDA ignores such directions.
+// A wrapper and the learner know nothing of each other. kernels.NewFactor makes rows of which K₀ is the Gram
+// matrix, the learner learns a metric of these rows, and the factor lifts the metric to new points.
+//
+// The factor is a pivoted Cholesky decomposition, not one into eigenvalues. Only the columns of the pivots are
+// computed, only the pivots are stored, and to stop early is to have landmarks.
+//
+// The metric is a kernels.Metric, which has coordinates, so that models embed and plot. The kernels.Transformed of
+// W = αI + ΦSΦᵀ has none.
+//
+// Kernel FDA has a ridge by default: where images span as many dimensions as there are rows, plain FDA ignores
+// directions without variance within classes.
 package kernelized
 
 import (

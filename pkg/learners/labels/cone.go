@@ -119,6 +119,7 @@ func (c *coordinates) confine(x *mat.Dense) error {
 }
 
 // penalty returns s = tr(Σ)/d, the mean variance of a feature of x, n×d, and the matrix R with ⟨R, N⟩ = s·tr(M), M = BᵀNB.
+// Of the M that agree on the rows this M has the least trace, as its range lies in their span. So fits in input space and under the linear kernel agree.
 func (c *coordinates) penalty(x *mat.Dense) (s float64, r *mat.SymDense, err error) {
 	n, d := x.Dims()
 	dev := mat.DenseCopyOf(x)

@@ -16,16 +16,15 @@
 //
 // # How it is built
 //
-// LMNN and MCML are fitted in M, where they are convex, and stop on what proves how good they are: a dual bound, and
-// the conditions of optimality.
+// LMNN and MCML are fitted in M, where they are convex. They stop on what proves how good they are, a dual bound
+// and the conditions of optimality, and not on small steps.
 //
-// LSA of sparse rows stays sparse (labels.FitLSA): Lanczos on xᵀx or xxᵀ as two sparse products, centred by a
-// correction of rank one. Its residuals are measured, but no Cholesky factorisation certifies it, as that would cost
-// more than the fit. Ritz pairs of 400 steps and more come by divide and conquer.
+// A few principal components of many come from Lanczos on the covariance, with residuals of 1e-13. One Cholesky
+// factorisation proves that none was missed. All are computed where Lanczos needs more than n/2 products. The
+// randomised method of scikit-learn is 1e-4 of the largest eigenvalue off on MNIST, and not faster.
 //
-// Principal components are certified. Few of many come from Lanczos on the covariance with residuals of 1e-13; one
-// Cholesky factorisation proves that none was missed. Where n/2 products do not do, all are computed. scikit-learn's
-// randomised method is 1e-4 of λ₁ off on MNIST, and not faster.
+// LSA of sparse rows stays sparse: Lanczos multiplies by xᵀx or xxᵀ as two sparse products, and a correction of
+// rank one centres. No Cholesky factorisation certifies it, as that would cost more than the fit.
 package labels
 
 import (

@@ -8,13 +8,15 @@
 //
 // # How it is built
 //
-// Before the second paper the core types were tried on a made-up triplet learner and a made-up map learner that draws
-// (pkg/learners/learnertest/learnertest_test.go); both pass the conformance suite as they are. What the trial
-// changed: a kernel learner of pairs has distances but no matrix, so Metric() moved from Pair to PairMetric; the
-// suite takes the whole learner type as a parameter, so that snapshots and saving need no further interface; a
-// learner that draws saves its *rand.PCG with its state, and draws at construction and at the end of Step, which the
-// suite checks by comparing Predict before Step with the outcome. In the catalog each kind of feedback has
-// constructor fields of its own; a new kind adds a field and leaves the others alone.
+// Suite holds the laws of learners.Online for any kind of feedback. Pairs and Classifiers add the laws of their
+// kind, and make the rounds themselves. A test takes every online learner of the catalog through its suite.
+//
+//   - The type of the learner is a parameter of the suite. So snapshots, saving and loading need no interface: a
+//     test gives functions of its own type.
+//   - The suite reports by TB, a part of *testing.T. Its own tests put broken learners to it and record what it
+//     finds.
+//   - A learner that draws does so when it is made or at the end of Step, and saves its generator: the suite
+//     compares Predict before Step with the outcome.
 package learnertest
 
 import (

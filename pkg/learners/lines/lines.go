@@ -44,11 +44,12 @@
 //
 // # How it is built
 //
-// A stream is a codec per kind of feedback over one session loop (learners/lines); a new learner joins metriclab
-// learn through the catalog alone. Feedback, outcomes and predictions have the same fields as JSON. A refused line
-// leaves the learner's saved bytes unchanged, and every line learned from has been answered unless the output failed.
-// Output is flushed before every read that may block, so that a program gets each answer at once and a file is worked
-// through in batches.
+// A stream is a codec for each kind of feedback over one session loop. A new learner joins through the catalog
+// alone. Feedback, outcomes and predictions have the same fields as JSON.
+//
+// A refused line leaves the saved bytes of the learner unchanged. Every line learned from has been answered,
+// unless the output failed. Output is flushed before every read that may block: so a program gets each answer at
+// once, and a file is worked through in batches.
 package lines
 
 import (

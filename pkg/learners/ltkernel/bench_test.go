@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkFitKernel fits 100 objects to 1,356 pairs of three classes.
+// BenchmarkFitKernel fits 100 objects to 1,356 pairs of three classes: 10 to 20 steps to a residual of 1e-8.
 func BenchmarkFitKernel(b *testing.B) {
 	k0 := gramOf(normal(100, 120, 1))
 	rng := rand.New(rand.NewPCG(3, 1))

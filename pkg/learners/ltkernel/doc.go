@@ -27,17 +27,14 @@
 //
 // # How it is built
 //
-// Spectral kernel learning solves one dual (learners/ltkernel). A divergence is φ, its conjugate and two derivatives;
-// the projected Newton method does the rest for all of them, in input space, from a Gram matrix and reduced.
-// Conjugate gradients solve its steps, so that no matrix of the constraints is formed. S follows from the multipliers
-// without an inverse of K₀. Contradictory constraints end with a certificate, not with a cap. On 100 objects and
-// 1,356 pairs it takes 10 to 20 steps to a residual of 1e-8. The conjugate gradients are scaled by the Hessian's
-// diagonal: quadratic slack adds numbers to it that differ by many orders where some pairs are near and others far,
-// and without the scaling such fits end at the cap. FitKernel always leaves out objects without pairs (Theorem 7 with
-// indicators as J), which is exact and never costs more; logdet2012/reduction measures it. Bregman projections for
-// von Neumann are in the tests only: at order 20 with 30 constraints they take 2,300 eigendecompositions, accelerated
-// gradients of the dual 480, the Newton method 8 steps. So is POLA's batch problem: its threshold is the squared
-// distance of two extra objects. Kernel POLA finds a point with losses below .1 sooner than FitKernel the optimum, so
-// that the spectral form replaces no learner. A fit whose steps do not show a contradiction seeks the least
-// violation, whose multipliers are the certificate. Conflict makes it irreducible, so that a user is told few lines.
+// All fits solve one dual (type dual), from rows, from a Gram matrix, and reduced. A Divergence is its scalar
+// function, the conjugate and two derivatives. The projected Newton method does the rest for all divergences.
+//
+// Conjugate gradients solve the Newton steps, so that no matrix of the constraints is formed. They are scaled by
+// the diagonal of the Hessian: without that, fits with quadratic slack end at the cap where some pairs are near
+// and others far.
+//
+// Contradictory constraints end with a certificate, not with the cap. Where the steps show none, a fit seeks the
+// least violation, whose multipliers are the certificate. Conflict makes it irreducible, so that people are told
+// few constraints.
 package ltkernel

@@ -16,13 +16,16 @@
 //
 // # How it is built
 //
-// RMP's default rate is chosen by data, not by a bound: the best of rmp2007/fig1's view fig1-eta. A test compares
-// them. The papers' experiments name their rates, and so do users who want a guarantee.
+// A sampler of sets keeps its weights as costs. The costs of a row are relative to its least one, and what
+// underflows even so is summed in logarithms. The sum without the largest weight is kept apart, so that no price
+// is a difference of nearly equal numbers.
 //
-// A sampler of sets keeps its weights as costs (learners/mapping): each row is relative to its least cost, what
-// underflows even so is summed in logarithms, and the sum without the largest weight is kept apart, so that no price
-// is a difference of nearly equal numbers. What a random walk proposes may use the law, if it depends on the union of
-// both sets alone (HeatBath).
+// A random walk may use the law in what it proposes, if the proposal depends on the union of both sets alone
+// (HeatBath).
+//
+// The default rate of RMP comes from data and not from a bound: it is the best of the view fig1-eta of
+// rmp2007/fig1, to which a test compares it. The papers' experiments name their rates, and so do users who want a
+// guarantee.
 package mapping
 
 import (

@@ -26,23 +26,15 @@
 //
 // # How it is built
 //
-// A learner that projects only at the end keeps its form deferred: Predict, Matrix and Threshold are the running
-// hypothesis, Metric and Final the projected one. Over pairs that recur (pairs.RecurringPA), M is kept as
-// coefficients of vⱼvⱼᵀ and one squared distance per pair.
+// State is the cheapest exact representation, not a dense matrix by habit. A form keeps A = UCUᵀ, with orthonormal
+// U and a core C whose order is the rank. From order 13 on it also keeps a resolvent of C, in which it finds the
+// one eigenvalue that an update makes negative.
 //
-// A tolerance of PA-LS is on its loss |s|, not on τ₃, which depends on C and on the scale of the features. Choosing γ
-// (itml.Tune) and fitting are apart, so that an experiment fits the chosen γ to pairs of its own.
+// A kernel learner is the same engine in coordinates that grow: an orthonormal basis of the span of the images of
+// the points stored, built by Gram–Schmidt on kernel values.
 //
-// A kernel learner is the same engine in other coordinates. Kernel POLA keeps A = Σ over an orthonormal basis of the
-// span of the φ(x) − φ(x'), which it builds implicitly by Gram–Schmidt; the core, its resolvent and the projection
-// are those of POLA.
-//
-// State is the cheapest exact representation. POLA keeps A = UCUᵀ with U orthonormal and a core C of the order of the
-// rank (and, from order 13 on, a resolvent of C in which it finds the one negative eigenvalue), not a dense matrix by
-// habit. Metric() is a snapshot that later steps do not change.
-//
-// Degenerate input. x = y updates b only; LogDet skips pairs with p ≤ 1e-12 of their bound. Label 0, a wrong length,
-// NaN or Inf is an error from Step, and nothing has changed.
+// A learner that projects only at the end keeps its form deferred. Predict, Matrix and Threshold are then the
+// running hypothesis, Metric and Final the projected one.
 package pairs
 
 import (

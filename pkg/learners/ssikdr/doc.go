@@ -23,12 +23,14 @@
 //
 // # How it is built
 //
-// Trace-SSIKDR is the divergence Trace of ltkernel for many objects (learners/ssikdr). The Newton method there needs
-// all eigenpairs, a first-order method only those above τ. A multiplier is scaled by the curvature of its constraint,
-// slack included. A step allows for twice the curvature seen along the last step, which is far less than that of all
-// directions. BenchmarkFitGram counts steps beside plain ascent. Eigenpairs follow those of the last step by a
-// Chebyshev filter on pairs (v, K₀v), one product with K₀ per degree. So neither K₀^(1/2) nor an inverse is needed
-// (Lemma 10). Their residuals need only be a tenth of the KKT residual; a decomposition of all confirms the answer. W
-// of a given rank is L-BFGS on B by gonum/optimize. The method of multipliers adds hard bounds and ℓ₁ slack.
-// Coefficients are F(FᵀF)⁻¹B; those that stationarity gives would multiply by 1/τ what is not yet stationary.
+// The problem is the divergence Trace of package ltkernel, for many objects. The Newton method there needs all
+// eigenpairs. Here a first-order method needs only those above τ. They follow from those of the last step by a
+// Chebyshev filter, one product with K₀ per degree. Neither a root nor an inverse of K₀ is needed (Lemma 10). A
+// full decomposition confirms the answer.
+//
+// A multiplier is scaled by the curvature of its constraint. A step allows for twice the curvature seen along the
+// last step, which is far less than that of all directions.
+//
+// A W of given rank is BBᵀ, for the B that L-BFGS of gonum/optimize finds. The method of multipliers adds hard
+// bounds and ℓ₁ slack.
 package ssikdr

@@ -27,36 +27,15 @@
 //
 // # How it is built
 //
-// ERKLE's kernel is kept in the form that is cheap at the time. It is sparse while it starts diagonal, no eigenpair
-// was removed and few entries are filled; Gauss and Gauss–Radau rules then decide each update. After that all entries
-// are kept with two resolvents, whose shifts lie on both sides of the geometric mean of the eigenvalues removed and
-// of which the nearer one is used. Each eigenpair is accepted by its residual in the kernel itself. With a trace
-// penalty it is K = QCQᵀ: projecting and then shrinking eigenvalues is the exact proximal step, a triplet adds at
-// most two directions, and what falls to 0 is cut off. Projection: Dense is the reference.
+// ERKLE keeps its kernel in the form that is cheapest at the time. It is sparse while few entries are filled, then
+// dense with two resolvents in which it finds the eigenvalue that an update makes negative. With a trace penalty
+// it is K = QCQᵀ of low rank.
 //
-// Comparisons are counted, not cleaned. Degenerate triplets and tied votes are dropped, the rest stays; TripletCounts
-// says how many lie on a cycle of pairs, which no distances satisfy. All comparisons of points are never stored:
-// Comparisons numbers them, draws distinct ones, and takes the error over all but those learned from. Two squared
-// distances within 1e-12 of the larger are a tie: an error in the strict count, half of one in the other.
+// FitBatch stops on a duality gap. By default it runs L-BFGS on X, K = XXᵀ, where a step is two products of
+// matrices. That problem is not convex, so a projected gradient step comes now and then: it adds directions that X
+// lacks, drops idle ones and yields the gap.
 //
-// A selector of questions is no learner. It takes heads in turn, its rule chooses the pair, and it is rebuilt by
-// giving it the answers. Its default rule loses to random questions with no learner of erkle2015/active, and what
-// belongs to one learner only (the model of an answer) has no default. A notebook that asks has a simulated
-// respondent, so that it runs without a server.
-//
-// A batch fit of a kernel (triplets.FitBatch) keeps one block per component of the triplets and computes eigenvectors
-// of the rarer sign only. It stops on a duality gap over kernels of at most twice the trace, which exists at τ = 0
-// too; the hinge is smoothed around multipliers that move, so that the limit is exact. By default it runs L-BFGS on
-// X, K = XXᵀ, where a step is two products of matrices. A projected gradient step comes after 20 steps or a fourth of
-// all so far: it gives X the directions that it lacks, drops those that it does not need, and yields the gap. So
-// nothing rests on the factored problem, which is not convex, having no bad stationary points. The experiments of
-// erkle2015 name BatchAccelerated, the projected gradient with momentum of before. The default tolerance was
-// measured: docs/speed/triplets.md.
-//
-// Coordinates in few dimensions (FitCoordinates) have local minima, so that the best of several starts is kept; no
-// default leads there. The fit works on the different pairs of the triplets, in time proportional to their number and
-// the dimension, never on an n×n matrix. The hinge's envelope is wide at first and halves where its multipliers do not
-// settle, as a problem that is not convex needs.
+// FitCoordinates works on the pairs that occur, never on an n×n matrix. It keeps the best of several starts.
 package triplets
 
 import (

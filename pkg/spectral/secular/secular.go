@@ -15,9 +15,9 @@
 //
 // # How it is built
 //
-// What a rank-one term makes negative is found by spectral/secular: Newton steps on the secular equation, decided by
-// Gauss and Gauss–Radau quadratures in a Krylov space. POLA, the passive-aggressive rules and ERKLE bring their own
-// products; tolerances, root and verdict are shared.
+// Newton steps find the root. Gauss and Gauss–Radau quadratures bound f from both sides, and so decide early
+// whether there is one. POLA, the passive-aggressive rules and ERKLE bring their own products; tolerances, root
+// and verdict are shared.
 package secular
 
 import (
