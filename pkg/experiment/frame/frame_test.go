@@ -133,8 +133,8 @@ func TestView(t *testing.T) {
 	if !slices.Equal(byNumber.X, []float64{2, 100}) || byNumber.Y[0] != 50 || byNumber.Lo != nil {
 		t.Errorf("by number, with a point that has no interval: %+v", byNumber)
 	}
-	lines := Each(Panel{Of: Lines("method", []plots.Line{{Name: "b", Color: 2}, {Name: "c"}}, "size", errs, Percent)})(made())
-	if len(lines) != 1 || len(lines[0].Marks) != 1 || lines[0].Marks[0].(plots.Line).Color != 2 {
+	lines := Each(Panel{Of: Lines("method", []plots.Line{{Name: "b", Color: 2}, {Name: "c"}}, "size", errs, Percent)}).Where("size", "1")(made())
+	if len(lines) != 1 || len(lines[0].Marks) != 1 || lines[0].Marks[0].(plots.Line).Color != 2 || len(lines[0].Marks[0].(plots.Line).X) != 1 {
 		t.Errorf("lines %+v", lines)
 	}
 	few := PlusMinus("few", errs.Where("trial", "0"), Percent, "%.0f")

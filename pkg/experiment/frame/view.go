@@ -168,6 +168,11 @@ func PerMark(panel plots.Panel, column string, mark func(i int, cell string) Mar
 	}
 }
 
+// Where are the panels of the rows with some cells.
+func (p Panels) Where(nameValue ...string) Panels {
+	return func(rows *table.Table) []plots.Panel { return p(rows.Where(nameValue...)) }
+}
+
 // PerGroup are the panels of each combination of cells of some columns.
 func PerGroup(panel func(cells []string) Panel, columns ...string) Panels {
 	return func(rows *table.Table) (out []plots.Panel) {

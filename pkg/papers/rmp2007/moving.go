@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/learners/mapping"
@@ -22,25 +23,15 @@ import (
 	"metriclab/pkg/table"
 )
 
-// movingWorld says what becomes of the groups of objects that move, and how the learner is asked.
-type movingWorld string
-
+// What becomes of the groups of objects that move, and how the learner is asked.
 const (
-	together  movingWorld = "together"
-	regrouped movingWorld = "regrouped"
-	gradual   movingWorld = "gradual"
-	asked     movingWorld = "asked"
+	together  = "together"
+	regrouped = "regrouped"
+	gradual   = "gradual"
+	asked     = "asked"
 )
 
-var (
-	movingWorlds = []movingWorld{together, regrouped, gradual}
-	movingAbout  = map[movingWorld]string{
-		together:  "objects stay in their groups",
-		regrouped: "after half of the rounds each object gets another group at random",
-		gradual:   "after each tenth of the rounds a tenth of the objects does",
-		asked:     "objects stay in their groups, and in each round one of them, drawn at random, is asked for and costs (20 times as many rounds)",
-	}
-)
+var movingWorlds = []string{together, regrouped, gradual}
 
 // Learners of moving objects, beside those of rmp2007.go.
 const (
@@ -56,13 +47,13 @@ const (
 
 // movingSettings are the settings of a cell.
 type movingSettings struct {
-	World   movingWorld `key:"-" because:"it is the cell's name"`
-	Objects int         `key:"objects"`
-	M       int         `key:"m"` // prototypes, and groups
-	Rounds  int         `key:"rounds"`
-	Steps   int         `key:"chain steps"` // R of the walk of a round
-	Starts  int         `key:"starts"`      // of the search for the best map
-	Methods []string    `key:"methods,list"`
+	World   string   `key:"-" because:"it is the cell's name"`
+	Objects int      `key:"objects"`
+	M       int      `key:"m"` // prototypes, and groups
+	Rounds  int      `key:"rounds"`
+	Steps   int      `key:"chain steps"` // R of the walk of a round
+	Starts  int      `key:"starts"`      // of the search for the best map
+	Methods []string `key:"methods,list"`
 }
 
 // Moving clusters objects that move, against maps that change through time, or asked for one object at a time.
@@ -78,12 +69,12 @@ var Moving = experiment.Spec{
 			s.Objects, s.Rounds, s.Steps = 16, 40, 50
 		}
 		var cells []experiment.Cell
-		for _, s.World = range append(append([]movingWorld{}, movingWorlds...), asked) {
+		for _, s.World = range slices.Concat(movingWorlds, []string{asked}) {
 			if s.World == asked {
 				s.Rounds, s.Methods = 20*s.Rounds, []string{rmpPrinted, rmpCorrected, ftlName}
 			}
 			cells = append(cells, experiment.Cell{
-				Name: string(s.World), Dataset: "moving groups", Settings: s,
+				Name: s.World, Dataset: "moving groups", Settings: s,
 				Methods: map[string]int{"RMP": mapping.RMPVersion, "FTL": mapping.FTLVersion, "k-medoids": cluster.KMedoidsVersion},
 			})
 		}
@@ -93,7 +84,7 @@ var Moving = experiment.Spec{
 	Kinds:   []experiment.Kind{{Name: "loss", Meaning: "losses of a learner so far"}},
 	Columns: movingColumns,
 	Trial:   movingTrial,
-	Views:   []experiment.View{{Name: "moving", Title: "Clustering of objects that move: regret against one map and against ten", Draw: drawMoving}},
+	Views:   []experiment.View{{Name: "moving", Title: "Clustering of objects that move: regret against one map and against ten", Draw: movingView.Draw}},
 	Claims:  movingClaims,
 	Cost:    2 * time.Second,
 }
@@ -320,32 +311,15 @@ func movingTrial(ctx context.Context, run *experiment.Run) error {
 	return nil
 }
 
-// movingRows are the rows of a method after so many tenths of the rounds.
-func movingRows(t *table.Table, world movingWorld, method string, tenths int) (*table.Table, int) {
-	g := t.Where("kind", "loss", "cell", string(world), "method", method)
-	round := experiment.Last("losses of "+method+", "+string(world), shown(g, "round")) * tenths / movingParts
-	return g.Where("round", strconv.Itoa(round)), round
-}
+// Regrets per round against one map, and against a map for each tenth of the rounds.
+var (
+	movingRegret  = perRound(losses.Minus(bests))
+	trackedRegret = perRound(losses.Minus(frame.Column("tracked")))
+)
 
-// movingRegret is the regret per round against a column, by trial, after so many tenths.
-func movingRegret(t *table.Table, world movingWorld, method, against string, tenths int) []float64 {
-	g, round := movingRows(t, world, method, tenths)
-	out := judge.Minus(g.Values("loss"), g.Values(against))
-	floats.Scale(1/float64(round), out)
-	return out
-}
-
-// movingLoss is the loss per round from some tenths of the rounds on, by trial.
-func movingLoss(t *table.Table, world movingWorld, method string, from int) []float64 {
-	g, round := movingRows(t, world, method, movingParts)
-	out := g.Values("loss")
-	if from > 0 {
-		before, n := movingRows(t, world, method, from)
-		out, round = judge.Minus(out, before.Values("loss")), round-n
-	}
-	scaled := append([]float64{}, out...)
-	floats.Scale(1/float64(round), scaled)
-	return scaled
+// movingMore tests that the loss per round of one method is more than that of another in each of some worlds.
+func movingMore(method, than string, worlds ...string) frame.Test {
+	return frame.Positive(judge.Rule{}, frame.OverCells("cell", worlds, more(after(movingParts, perRound(losses)), method, than)))
 }
 
 const ourMoving = "in a world of ours"
@@ -358,15 +332,7 @@ var movingClaims = experiment.Claims([]experiment.Claim{
 		Statement: "More generally, we could consider a setting where our objects are in fact moving (and the per-round regret diminishes, here in worlds of ours).",
 		Where:     "Section 5.1, second paragraph; Section 2, after Theorem 2.1", Theirs: "no number",
 		Predicate: "RMP's regret per round against the best fixed map is smaller after all rounds than after a tenth of them, paired by trial, in the worlds together, regrouped and gradual. Readings: η as printed and corrected.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Under(etaReadings, func(rule string) judge.Test {
-				var units []judge.Unit
-				for _, w := range movingWorlds {
-					units = append(units, judge.Paired(string(w), movingRegret(t, w, rule, "best", 1), movingRegret(t, w, rule, "best", movingParts)))
-				}
-				return judge.Positive{Units: units}
-			})
-		},
+		Test:      vanishing(movingRegret, judge.Rule{}, movingWorlds...),
 	},
 	{
 		ID:        "moving-sharing",
@@ -375,13 +341,7 @@ var movingClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours, after footnote 1 (comparators that change through time): where groups change, a fixed share of copies of RMP that start anew loses less than RMP.",
 		Where:     "Section 1, footnote 1", Theirs: "not in the paper",
 		Predicate: "Loss of RMP, η printed, minus that of the fixed share, paired by trial, is positive in the worlds regrouped and gradual.",
-		Test: func(t *table.Table) judge.Test {
-			var units []judge.Unit
-			for _, w := range movingWorlds[1:] {
-				units = append(units, judge.Paired(string(w), movingLoss(t, w, rmpPrinted, 0), movingLoss(t, w, rmpShare, 0)))
-			}
-			return judge.Positive{Units: units}
-		},
+		Test:      movingMore(rmpPrinted, rmpShare, movingWorlds[1:]...),
 	},
 	{
 		ID:        "moving-sharing-price",
@@ -389,9 +349,7 @@ var movingClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: where groups stay, the fixed share has a price: it loses more than RMP.",
 		Where:     "Section 1, footnote 1", Theirs: "not in the paper",
 		Predicate: "Loss of the fixed share minus that of RMP, η printed, paired by trial, is positive in the world together.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Positive{Units: []judge.Unit{judge.Paired(string(together), movingLoss(t, together, rmpShare, 0), movingLoss(t, together, rmpPrinted, 0))}}
-		},
+		Test:      movingMore(rmpShare, rmpPrinted, together),
 	},
 	{
 		ID:        "moving-adapts",
@@ -400,9 +358,7 @@ var movingClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Our chosen subset of features can completely change between rounds, allowing faster adaptation to new information in a changing environment (here of prototypes, " + ourMoving + ").",
 		Where:     "Section 5.2, second paragraph", Theirs: "no number",
 		Predicate: "In the world regrouped, the loss after the change of RMP with one swap of its walk per round, whose subset changes by one element at a time, minus that of RMP with the whole walk, is positive, paired by trial; η printed.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Positive{Units: []judge.Unit{judge.Paired(string(regrouped), movingLoss(t, regrouped, rmpOneSwap, movingParts/2), movingLoss(t, regrouped, rmpPrinted, movingParts/2))}}
-		},
+		Test:      frame.Positive(judge.Rule{}, frame.OverCells("cell", []string{regrouped}, more(secondHalf(losses).Over(secondHalf(frame.Cells("round"))), rmpOneSwap, rmpPrinted))),
 	},
 	{
 		ID:        "asked-vanishing",
@@ -411,11 +367,7 @@ var movingClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Scenario (a): at each time step we are asked where an individual element i is mapped (and the per-round regret diminishes, here " + ourMoving + ").",
 		Where:     "Section 2, scenario (a)", Theirs: "no number",
 		Predicate: "RMP's regret per round against the best fixed map is smaller after all rounds than after a tenth of them, paired by trial. Readings: η as printed and corrected.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Under(etaReadings, func(rule string) judge.Test {
-				return judge.Positive{Units: []judge.Unit{judge.Paired(string(asked), movingRegret(t, asked, rule, "best", 1), movingRegret(t, asked, rule, "best", movingParts))}}
-			})
-		},
+		Test:      vanishing(movingRegret, judge.Rule{}, asked),
 	},
 	{
 		ID:        "asked-eta",
@@ -424,48 +376,45 @@ var movingClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: in scenario (a) a loss is in [0, 1], so that the printed η is the one that the proof of Theorem 2.1 needs; the corrected one, which is divided by about A, loses more.",
 		Where:     "Section 2, scenario (a)", Theirs: "not in the paper",
 		Predicate: "Loss of RMP with η corrected minus that with η printed, paired by trial, is positive.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Positive{Units: []judge.Unit{judge.Paired(string(asked), movingLoss(t, asked, rmpCorrected, 0), movingLoss(t, asked, rmpPrinted, 0))}}
-		},
+		Test:      movingMore(rmpCorrected, rmpPrinted, asked),
 	},
 })
 
-func drawMoving(t *table.Table) (plots.Drawing, error) {
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"world", "method", "loss per round", "best fixed map", "best map of each tenth", "regret against one map", "regret against ten"}}}
-	about := ""
-	for _, w := range append(append([]movingWorld{}, movingWorlds...), asked) {
-		g := t.Where("kind", "loss", "cell", string(w))
-		if g.Len() == 0 {
-			continue
-		}
-		rounds := experiment.Last("losses", shown(g, "round"))
-		p := plots.Panel{Title: string(w), XLabel: "rounds", YLabel: "regret per round"}
-		for k, method := range g.Unique("method") {
-			line := plots.Line{Name: method, Color: movingColor[method]}
-			for part := 1; part <= movingParts; part++ {
-				addMean(&line, float64(rounds*part/movingParts), 1, movingRegret(t, w, method, "best", part))
-			}
-			p.Marks = append(p.Marks, line)
-			rows, _ := movingRows(t, w, method, movingParts)
-			per := 1 / float64(rounds)
-			best, ten := "", ""
-			if k == 0 {
-				best, ten = fmt.Sprintf("%.4f", per*stat.Mean(rows.Values("best"), nil)), fmt.Sprintf("%.4f", per*stat.Mean(rows.Values("tracked"), nil))
-			}
-			d.Text.Rows = append(d.Text.Rows, []string{string(w), method, fmt.Sprintf("%.4f", per*stat.Mean(rows.Values("loss"), nil)), best, ten,
-				plusMinus(movingRegret(t, w, method, "best", movingParts)), plusMinus(movingRegret(t, w, method, "tracked", movingParts))})
-		}
-		p.Marks = append(p.Marks, plots.Reference{Name: "no regret", At: 0, Color: plots.Grey})
-		d.Panels = append(d.Panels, p)
-		about += fmt.Sprintf(" %s: %s.", w, movingAbout[w])
-	}
-	if len(d.Panels) == 0 {
-		return plots.Missing("losses in any world"), nil
-	}
-	d.Caption = plots.Caption{Shows: "Regret per round so far of the clustering of objects that move (ours; the paper only names it): the loss minus that of the best fixed map of as many rounds, as found by 10 runs of FasterPAM. Forty objects in four groups move in the unit square (16 at smoke scale); an object costs half of its squared distance from its prototype, one of the objects, " +
-		"and a loss is the sum over the objects, or the cost of the one asked for. The last column of the table is the regret against a comparator that may have another map in each tenth of the rounds. RMP: η as printed or corrected for the length of the run, 500 steps of the walk per round, or one swap. Fixed share: of ten copies of RMP that start anew at each tenth. " +
-		"FTL: follow-the-leader, by k-medoids. Worlds:" + about + " " + trialsNote(t)}
-	return d, nil
+// secondHalf is what a sum grows by in the second half of the rounds.
+func secondHalf(m frame.Measure) frame.Measure {
+	return after(movingParts, m).Minus(after(movingParts/2, m))
 }
 
-var movingColor = map[string]int{rmpPrinted: 0, rmpCorrected: 1, rmpOneSwap: 2, rmpShare: 3, ftlName: 4}
+// ofFirst shows a cell of the first method alone, since it is the same for all.
+func ofFirst(head string, m frame.Measure) frame.Cell {
+	return frame.Cell{Head: head, Of: func(rows *table.Table) string {
+		if rows.Where("method", rmpPrinted).Len() == 0 {
+			return ""
+		}
+		return frame.Of("", m, frame.Band{}, "%.4f").Of(rows)
+	}}
+}
+
+var movingView = frame.View{
+	Columns: 2,
+	Panels: frame.PerGroup(func(cells []string) frame.Panel {
+		styles := colored(rmpPrinted, rmpCorrected, rmpOneSwap, rmpShare, ftlName)
+		return frame.Panel{
+			Panel: plots.Panel{Title: cells[0], XLabel: "rounds", YLabel: "regret per round"},
+			Of:    append(frame.Lines("method", styles, "round", movingRegret, frame.Band{}), noRegret),
+		}
+	}, "cell"),
+	Text: &frame.Text{By: []string{"cell", "world", "method", "method"}, Cells: []frame.Cell{
+		frame.Of("loss per round", after(movingParts, perRound(losses)), frame.Band{}, "%.4f"),
+		ofFirst("best fixed map", after(movingParts, perRound(bests))),
+		ofFirst("best map of each tenth", after(movingParts, perRound(frame.Column("tracked")))),
+		frame.PlusMinus("regret against one map", after(movingParts, movingRegret), frame.Band{}, "%.4f"),
+		frame.PlusMinus("regret against ten", after(movingParts, trackedRegret), frame.Band{}, "%.4f"),
+	}},
+	Caption: frame.Says("Regret per round so far of the clustering of objects that move (ours; the paper only names it): the loss minus that of the best fixed map of as many rounds, as found by 10 runs of FasterPAM.",
+		"Forty objects in four groups move in the unit square (16 at smoke scale); an object costs half of its squared distance from its prototype, one of the objects, and a loss is the sum over the objects, or the cost of the one asked for.",
+		"The last column of the table is the regret against a comparator that may have another map in each tenth of the rounds. RMP: η as printed or corrected for the length of the run, 500 steps of the walk per round, or one swap. Fixed share: of ten copies of RMP that start anew at each tenth. FTL: follow-the-leader, by k-medoids. "+
+			"Worlds: together: objects stay in their groups. regrouped: after half of the rounds each object gets another group at random. gradual: after each tenth of the rounds a tenth of the objects does. "+
+			"asked: objects stay in their groups, and in each round one of them, drawn at random, is asked for and costs (20 times as many rounds).", trialsCover),
+	Missing: "losses in any world",
+}

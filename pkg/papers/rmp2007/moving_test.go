@@ -18,7 +18,7 @@ import (
 )
 
 // movingTable makes up losses per round by world, method and tenth, beside a best map of loss 1.
-func movingTable(of func(world movingWorld, method string, tenth int) float64) *table.Table {
+func movingTable(of func(world string, method string, tenth int) float64) *table.Table {
 	tb := experimenttest.Table(Moving)
 	for _, c := range Moving.Cells(experiment.Full) {
 		s := c.Settings.(movingSettings)
@@ -38,7 +38,7 @@ func movingTable(of func(world movingWorld, method string, tenth int) float64) *
 }
 
 func TestMovingClaimsPointTheRightWay(t *testing.T) {
-	yes := movingTable(func(w movingWorld, method string, tenth int) float64 {
+	yes := movingTable(func(w string, method string, tenth int) float64 {
 		loss := 2 + 1/float64(tenth)
 		switch {
 		case method == rmpCorrected, method == rmpOneSwap && tenth > movingParts/2, method == rmpShare && w == together:
@@ -48,7 +48,7 @@ func TestMovingClaimsPointTheRightWay(t *testing.T) {
 		}
 		return loss
 	})
-	no := movingTable(func(w movingWorld, method string, tenth int) float64 {
+	no := movingTable(func(w string, method string, tenth int) float64 {
 		loss := 2 + float64(tenth)
 		switch {
 		case method == rmpCorrected, method == rmpOneSwap && tenth > movingParts/2, method == rmpShare && w == together:
@@ -85,7 +85,7 @@ func TestCrowd(t *testing.T) {
 				changed = append(changed, round)
 			}
 		}
-		want := map[movingWorld][]int{together: nil, regrouped: {50}, gradual: {10, 20, 30, 40, 50, 60, 70, 80, 90}}[w]
+		want := map[string][]int{together: nil, regrouped: {50}, gradual: {10, 20, 30, 40, 50, 60, 70, 80, 90}}[w]
 		for _, round := range changed {
 			if !slices.Contains(want, round) {
 				t.Errorf("%s: groups change in round %d, want %v", w, round, want)

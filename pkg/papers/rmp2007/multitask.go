@@ -9,12 +9,11 @@ import (
 	"strconv"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/cluster"
@@ -61,8 +60,8 @@ var Multitask = experiment.Spec{
 	Columns: multitaskColumns,
 	Trial:   multitaskTrial,
 	Views: []experiment.View{
-		{Name: "multitask", Title: "Loss of shared pixels on 45 tasks", Draw: drawMultitask},
-		{Name: "multitask-pixels", Title: "The pixels that RMP shares among 45 tasks", Draw: drawMultitaskPixels},
+		{Name: "multitask", Title: "Loss of shared pixels on 45 tasks", Draw: multitaskView.Draw},
+		{Name: "multitask-pixels", Title: "The pixels that RMP shares among 45 tasks", Draw: multitaskPixels.Draw},
 	},
 	Claims: multitaskClaims,
 	Cost:   20 * time.Second,
@@ -146,24 +145,40 @@ type rival struct {
 	loss   float64
 }
 
-// rmpRival returns RMP for maps of a objects to b prototypes, of which it may use those within.
-func rmpRival(name string, src *rand.PCG, rule string, a, b, rounds int, p mapping.RMPParams, within []int) (rival, error) {
+// newRival returns the learner of a rule for maps of a objects to b prototypes, of which it may use those within.
+func newRival(name string, src *rand.PCG, rule string, a, b, rounds int, p mapping.RMPParams, within []int) (rival, error) {
 	if within != nil {
 		b = len(within)
 	}
 	p.Sampler = mapping.SampleMetropolis
-	l, err := newRMP(src, rule, a, b, rounds, p)
-	return rival{name: name, l: l, within: within}, err
+	l, err := newLearner(src, rule, a, b, rounds, p)
+	if err != nil {
+		return rival{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return rival{name: name, l: l, within: within}, nil
 }
 
-// stepAll shows a round to all rivals, which suffer their losses.
-func stepAll(rivals []rival, f metric.CostRound) error {
-	for k, r := range rivals {
-		o, err := r.l.Step(r.costs(f))
-		if err != nil {
-			return fmt.Errorf("%s: %w", r.name, err)
+// contest shows each round to all rivals, which suffer their losses, adds up the costs in total, and calls at after
+// the rounds of tenths.
+func contest(ctx context.Context, rivals []rival, rounds int, round func(t int) metric.CostRound, total *mat.Dense, at func(n int) error) error {
+	for t := range rounds {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		rivals[k].loss += o.Loss
+		f := round(t)
+		total.Add(total, f.Cost)
+		for k, r := range rivals {
+			o, err := r.l.Step(r.costs(f))
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.name, err)
+			}
+			rivals[k].loss += o.Loss
+		}
+		if slices.Contains(tenths(rounds), t+1) {
+			if err := at(t + 1); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -176,9 +191,9 @@ func (r rival) costs(f metric.CostRound) metric.CostRound {
 	return metric.CostRound{Cost: columns(f.Cost.(*mat.Dense), r.within)}
 }
 
-// current returns the current map to the prototypes of all.
-func (r rival) current(f metric.CostRound) []int {
-	pi := r.l.Predict(r.costs(f))
+// current returns the current map to the prototypes of all, which no round changes.
+func (r rival) current() []int {
+	pi := r.l.Predict(metric.CostRound{})
 	if r.within != nil {
 		for i, j := range pi {
 			pi[i] = r.within[j]
@@ -204,21 +219,14 @@ func multitaskTrial(ctx context.Context, run *experiment.Run) error {
 			return err
 		}
 		costs, total := mat.NewDense(tasks, features, nil), mat.NewDense(tasks, features, nil)
-		for t := range s.Rounds {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			round := signedCosts(costs, drawn[t])
-			total.Add(total, round.Cost)
-			if err := stepAll(rivals, round); err != nil {
-				return fmt.Errorf("m = %d: %w", m, err)
-			}
+		round := func(t int) metric.CostRound { return signedCosts(costs, drawn[t]) }
+		if err := contest(ctx, rivals, s.Rounds, round, total, func(n int) error {
 			for _, r := range rivals {
-				if slices.Contains(tenths(s.Rounds), t+1) {
-					run.Rows.Add(table.Key{"kind": "loss", "method": r.name, "m": strconv.Itoa(m), "round": strconv.Itoa(t + 1)},
-						table.Values{"loss": r.loss, "tasks": float64(tasks)})
-				}
+				run.Rows.Add(table.Key{"kind": "loss", "method": r.name, "m": strconv.Itoa(m), "round": strconv.Itoa(n)}, table.Values{"loss": r.loss, "tasks": float64(tasks)})
 			}
+			return nil
+		}); err != nil {
+			return fmt.Errorf("m = %d: %w", m, err)
 		}
 		best, err := cluster.FitFasterPAM(ctx, run.Seed.Stream(fmt.Sprintf("best map %d", m)), total, cluster.MedoidsParams{M: m, Starts: 10})
 		if err != nil {
@@ -236,12 +244,12 @@ func multitaskTrial(ctx context.Context, run *experiment.Run) error {
 		}
 		final(multiBest, best.Prototype, best.Cost)
 		for _, r := range rivals {
-			final(r.name, r.current(metric.CostRound{Cost: total}), math.NaN())
+			final(r.name, r.current(), math.NaN())
 		}
 		if run.Seed.Trial > 0 {
 			continue
 		}
-		for k, f := range rivals[0].current(metric.CostRound{Cost: total}) {
+		for k, f := range rivals[0].current() {
 			run.Rows.Add(table.Key{"kind": "map", "method": rivals[0].name, "m": strconv.Itoa(m), "round": strconv.Itoa(s.Rounds), "task": digitPairs()[k].String()},
 				table.Values{"prototype": float64(f), "side": float64(train.W)})
 		}
@@ -270,107 +278,91 @@ func (s multitaskSettings) rivals(seed random.Seed, tasks, features, m int) ([]r
 		m          int
 		within     []int
 	}{
-		{rmpPrinted, rmpPrinted, m, nil}, {rmpCorrected, rmpCorrected, m, nil}, {multiOwn, rmpPrinted, features, nil}, {multiRandom, rmpPrinted, m, random},
+		{rmpPrinted, rmpPrinted, m, nil}, {rmpCorrected, rmpCorrected, m, nil}, {multiOwn, rmpPrinted, features, nil}, {multiRandom, rmpPrinted, m, random}, {ftlName, ftlName, m, nil},
 	} {
 		src := seed.PCG(fmt.Sprintf("maps %s %d", c.name, c.m))
-		r, err := rmpRival(c.name, src, c.rule, tasks, features, s.Rounds, mapping.RMPParams{M: c.m, ChainSteps: s.Steps}, c.within)
+		r, err := newRival(c.name, src, c.rule, tasks, features, s.Rounds, mapping.RMPParams{M: c.m, ChainSteps: s.Steps}, c.within)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.name, err)
+			return nil, err
 		}
 		out = append(out, r)
 	}
-	ftl, err := mapping.NewFTL(tasks, features, mapping.FTLParams{M: m})
-	return append(out, rival{name: ftlName, l: ftl}), err
+	return out, nil
 }
 
 // multitaskMethods are the learners in the order of a figure.
 var multitaskMethods = []string{rmpPrinted, rmpCorrected, multiOwn, multiRandom, ftlName}
 
-func drawMultitask(t *table.Table) (plots.Drawing, error) {
-	losses := t.Where("kind", "loss")
-	if losses.Len() == 0 {
-		return plots.Missing("losses of any trial"), nil
-	}
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"m", "method", "loss", "loss on other images", "pixels used"}}}
-	rounds := 0
-	for _, m := range multitaskCounts {
-		p := plots.Panel{Title: fmt.Sprintf("m = %d", m), XLabel: "rounds", YLabel: "mean loss per task so far", XLog: true}
-		for k, method := range multitaskMethods {
-			g := losses.Where("method", method, "m", strconv.Itoa(m))
-			line := plots.Line{Name: method, Color: k}
-			for _, at := range g.Unique("round") {
-				n := whole("round", at)
-				rounds = max(rounds, n)
-				addMean(&line, float64(n), 1, perTask(g.Where("round", at), "loss", n))
-			}
-			p.Marks = append(p.Marks, line)
+// Losses per task: so far, and of the last map on a round of other images.
+var (
+	lossPerTask  = losses.Over(frame.Column("tasks"))
+	freshPerTask = frame.Column("fresh").Over(frame.Column("tasks")).Where("kind", "final")
+)
+
+var multitaskView = frame.View{
+	Columns: 2,
+	Panels: frame.PerGroup(func(cells []string) frame.Panel {
+		return frame.Panel{
+			Panel: plots.Panel{Title: "m = " + cells[0], XLabel: "rounds", YLabel: "mean loss per task so far", XLog: true},
+			Of:    frame.Lines("method", colored(multitaskMethods...), "round", perRound(lossPerTask), frame.Band{}),
 		}
-		d.Panels = append(d.Panels, p)
-		for _, method := range append([]string{multiBest}, multitaskMethods...) {
-			g := t.Where("kind", "final", "method", method, "m", strconv.Itoa(m))
-			if g.Len() == 0 {
-				continue
+	}, "m").Where("kind", "loss"),
+	Text: &frame.Text{Head: []string{"m", "method"}, Rows: multitaskRows(), Cells: []frame.Cell{
+		frame.PlusMinus("loss", func(rows *table.Table) []float64 {
+			kind := "loss"
+			if rows.Where("kind", kind).Len() == 0 {
+				kind = "final" // the best map found has no course
 			}
-			loss := perTask(g, "loss", rounds)
-			if method != multiBest {
-				loss = perTask(losses.Where("method", method, "m", strconv.Itoa(m), "round", strconv.Itoa(rounds)), "loss", rounds)
-			}
-			d.Text.Rows = append(d.Text.Rows, []string{strconv.Itoa(m), method, plusMinus(loss), plusMinus(perTask(g, "fresh", 1)), fmt.Sprintf("%.1f", stat.Mean(g.Values("used"), nil))})
-		}
-	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("Mean loss per task and round so far of features shared among 45 tasks (ours; the paper only names the application). A task is one of the 45 pairs of digits; a feature is a pixel with a sign, which says on which of the two digits it shall have ink. In each round one image of each digit comes; "+
-		"feature f costs task (a, b) (1 − s(u − v))/2, where u and v are the pixel on the images of a and b: ½ if it does not tell them apart, 0 if it is all ink on the right one only. RMP maps the 45 tasks to at most m shared features. "+
-		"Own: each task has exponential weights over all features of its own (m is the number of features), with η as printed. Random: the same over m random features. FTL: follow-the-leader, by k-medoids. Bands are 95 %% intervals. "+
-		"The table has the loss after %d rounds, beside that of the best map with m features in hindsight that 10 runs of FasterPAM find, the loss of the last map on %d rounds of other images, and the number of signed pixels that it uses. Data: %s. %s",
-		rounds, multitaskFresh, digitsShown(square(slices.Max(append(t.Where("kind", "map").Values("side"), 0)))), trialsNote(t))}
-	return d, nil
+			return after(10, perRound(lossPerTask))(rows.Where("kind", kind))
+		}, frame.Band{}, "%.4f"),
+		frame.PlusMinus("loss on other images", freshPerTask, frame.Band{}, "%.4f"),
+		frame.Of("pixels used", frame.Column("used").Where("kind", "final"), frame.Band{}, "%.1f"),
+	}},
+	Caption: func(t *table.Table) plots.Caption {
+		return frame.Says("Mean loss per task and round so far of features shared among 45 tasks (ours; the paper only names the application).",
+			"A task is one of the 45 pairs of digits; a feature is a pixel with a sign, which says on which of the two digits it shall have ink. In each round one image of each digit comes; feature f costs task (a, b) (1 − s(u − v))/2, where u and v are the pixel on the images of a and b: ½ if it does not tell them apart, 0 if it is all ink on the right one only.",
+			fmt.Sprintf("RMP maps the 45 tasks to at most m shared features. Own: each task has exponential weights over all features of its own (m is the number of features), with η as printed. Random: the same over m random features. FTL: follow-the-leader, by k-medoids. Bands are 95 %% intervals. "+
+				"The table has the loss after %d rounds, beside that of the best map with m features in hindsight that 10 runs of FasterPAM find, the loss of the last map on %d rounds of other images, and the number of signed pixels that it uses. Data: %s.",
+				lastRound(t), multitaskFresh, digitsShown(square(slices.Max(append(t.Where("kind", "map").Values("side"), 0))))), trialsCover)(t)
+	},
+	Missing: "losses of any trial",
 }
 
 func square(v float64) float64 { return v * v }
 
-// perTask returns a column divided by the number of tasks and of rounds.
-func perTask(t *table.Table, column string, rounds int) []float64 {
-	out := slices.Clone(t.Values(column))
-	floats.Div(out, t.Values("tasks"))
-	floats.Scale(1/float64(rounds), out)
+// multitaskRows are the rows of the table.
+func multitaskRows() (out []frame.Row) {
+	for _, m := range multitaskCounts {
+		for _, method := range append([]string{multiBest}, multitaskMethods...) {
+			out = append(out, frame.Row{Names: []string{strconv.Itoa(m), method}, Of: []string{"m", strconv.Itoa(m), "method", method}})
+		}
+	}
 	return out
-}
-
-func plusMinus(v []float64) string {
-	if len(v) == 0 {
-		return "–"
-	}
-	s := judge.Summarize(v)
-	if !s.HasInterval {
-		return fmt.Sprintf("%.4f", s.Mean)
-	}
-	return fmt.Sprintf("%.4f ± %.4f", s.Mean, s.Half)
 }
 
 // largestSide bounds the side of the images that a map is drawn of; digits have 28 pixels.
 const largestSide = 1024
 
-func drawMultitaskPixels(t *table.Table) (plots.Drawing, error) {
-	shown := t.Where("kind", "map")
-	if shown.Len() == 0 {
-		return plots.Missing("the first trial"), nil
+var multitaskPixels = frame.View{
+	Columns: len(multitaskCounts),
+	Panels: frame.PerGroup(func(cells []string) frame.Panel {
+		return frame.Panel{Panel: plots.Panel{Title: "m = " + cells[0], HideAxes: true}, Of: []frame.Mark{tasksServed}}
+	}, "m").Where("kind", "map"),
+	Caption: func(*table.Table) plots.Caption {
+		return plots.Caption{Shows: "How many of the 45 pairs of digits RMP's last map serves by each pixel, with either sign (ours; first trial): a pixel that is dark on one digit and light on another can serve all pairs of such digits.", Protocol: "η as printed."}
+	},
+	Missing: "the first trial",
+}
+
+// tasksServed counts for each pixel the tasks that a map sends to it.
+func tasksServed(rows *table.Table) plots.Mark {
+	side := experiment.Whole("rmp2007: side of the images", experiment.First(rows, "side"), 1, largestSide)
+	g := grid{side, side}
+	count := make([]float64, g.pixels())
+	for _, f := range rows.Values("prototype") {
+		count[experiment.Whole("rmp2007: prototype of a map", f, 0, 2*g.pixels()-1)%g.pixels()]++
 	}
-	d := plots.Drawing{Columns: len(multitaskCounts)}
-	for _, m := range multitaskCounts {
-		r := shown.Where("m", strconv.Itoa(m))
-		if r.Len() == 0 {
-			continue
-		}
-		side := experiment.Whole("rmp2007: side of the images", experiment.First(r, "side"), 1, largestSide)
-		g := grid{side, side}
-		count := make([]float64, g.pixels())
-		for _, f := range r.Values("prototype") {
-			count[experiment.Whole("rmp2007: prototype of a map", f, 0, 2*g.pixels()-1)%g.pixels()]++
-		}
-		d.Panels = append(d.Panels, plots.Panel{Title: fmt.Sprintf("m = %d", m), HideAxes: true, Marks: []plots.Mark{plots.Heat{Z: g.rows(count), BarLabel: "tasks"}}})
-	}
-	d.Caption = plots.Caption{Shows: "How many of the 45 pairs of digits RMP's last map serves by each pixel, with either sign (ours; first trial): a pixel that is dark on one digit and light on another can serve all pairs of such digits. η as printed."}
-	return d, nil
+	return plots.Heat{Z: g.rows(count), BarLabel: "tasks"}
 }
 
 var multitaskClaims = experiment.Claims([]experiment.Claim{
@@ -380,9 +372,7 @@ var multitaskClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: the features that RMP shares among tasks are more salient on them than random ones.",
 		Where:     "not in the paper (Section 1 names the application)", Theirs: "not in the paper",
 		Predicate: "On other images, the loss of the last map over m random features minus that of RMP's, paired by trial, is positive for each m. Readings: η as printed and corrected.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Under(etaReadings, func(rule string) judge.Test { return moreLoss(t, multiRandom, rule) })
-		},
+		Test:      frame.UnderNames(etaReadings, func(rule string) frame.Test { return moreFresh(multiRandom, rule) }),
 	},
 	{
 		ID:        "multitask-own",
@@ -391,20 +381,15 @@ var multitaskClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: sharing has a price: in the end one feature of its own costs a task less than the best of m shared ones.",
 		Where:     "not in the paper (Section 1 names the application)", Theirs: "not in the paper",
 		Predicate: "On other images, the loss of RMP's last map with m shared features minus that of one feature per task, paired by trial, is positive for each m. Readings: η as printed and corrected for the shared ones.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Under(etaReadings, func(rule string) judge.Test { return moreLoss(t, rule, multiOwn) })
-		},
+		Test:      frame.UnderNames(etaReadings, func(rule string) frame.Test { return moreFresh(rule, multiOwn) }),
 	},
 })
 
-// moreLoss tests that a's loss on other images is larger than b's.
-func moreLoss(t *table.Table, a, b string) judge.Test {
-	var units []judge.Unit
-	for _, m := range multitaskCounts {
-		of := func(method string) []float64 {
-			return perTask(t.Where("kind", "final", "method", method, "m", strconv.Itoa(m)), "fresh", 1)
-		}
-		units = append(units, judge.Paired(fmt.Sprintf("m = %d", m), of(a), of(b)))
-	}
-	return judge.Positive{Units: units, Rule: judge.Rule{Scale: 100, Unit: "hundredths of the loss per task"}}
+// moreFresh tests that one method costs more on other images than another.
+func moreFresh(method, than string) frame.Test {
+	return frame.Positive(hundredths, frame.Over(multitaskCounts, func(m int) (string, frame.Measure) {
+		return fmt.Sprintf("m = %d", m), more(freshPerTask.Where("m", strconv.Itoa(m)), method, than)
+	}))
 }
+
+var hundredths = judge.Rule{Scale: 100, Unit: "hundredths of the loss per task"}

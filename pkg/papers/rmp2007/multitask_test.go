@@ -102,7 +102,7 @@ func TestRivalWithin(t *testing.T) {
 	if _, err := r.l.Step(r.costs(f)); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := r.current(f), []int{3, 1}; !slices.Equal(got, want) {
+	if got, want := r.current(), []int{3, 1}; !slices.Equal(got, want) {
 		t.Errorf("map %v, want %v", got, want)
 	}
 }

@@ -10,12 +10,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
+	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/mapping"
+	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -62,6 +64,14 @@ func newRMP(src *rand.PCG, rule string, a, b, rounds int, p mapping.RMPParams) (
 	return mapping.NewRMP(src, a, b, p)
 }
 
+// newLearner returns follow-the-leader, or RMP as newRMP does.
+func newLearner(src *rand.PCG, rule string, a, b, rounds int, p mapping.RMPParams) (learners.Online[metric.CostRound, []int], error) {
+	if rule == ftlName {
+		return mapping.NewFTL(a, b, mapping.FTLParams{M: p.M})
+	}
+	return newRMP(src, rule, a, b, rounds, p)
+}
+
 // distortion names a way to compare two coordinates; the sum over coordinates compares vectors (Section 5).
 type distortion string
 
@@ -79,33 +89,51 @@ var compare = map[distortion]func(a, b float64) float64{
 	absolute: func(a, b float64) float64 { return math.Abs(a - b) },
 }
 
-// whole reads a cell of a column of names that holds a whole number, such as a round.
-func whole(column, cell string) int {
-	n, err := strconv.Atoi(cell)
-	if err != nil {
-		judge.Refuse("rmp2007: %s %q, want a whole number", column, cell)
+// Losses so far of a learner and of what it is compared with.
+var (
+	losses = frame.Column("loss")
+	bests  = frame.Column("best")
+)
+
+// perRound is a sum over the rounds so far as a mean over them.
+func perRound(m frame.Measure) frame.Measure { return m.Over(frame.Cells("round")) }
+
+// after is a measure after some tenths of the rounds that its rows have.
+func after(parts int, m frame.Measure) frame.Measure {
+	return func(rows *table.Table) []float64 {
+		return m(rows.Where("round", strconv.Itoa(lastRound(rows)*parts/10)))
 	}
-	return n
 }
 
-// shown lists the numbers in a column of names, in ascending order.
-func shown(t *table.Table, column string) []int {
-	var out []int
-	for _, cell := range t.Unique(column) {
-		out = append(out, whole(column, cell))
+// lastRound is the number of rounds that a table has.
+func lastRound(rows *table.Table) int {
+	return experiment.Whole("rmp2007: last round", experiment.Last("rounds", frame.Numbers(rows, "round")), 0, maxRounds)
+}
+
+// more is how much more a measure is of one method than of another.
+func more(m frame.Measure, method, than string) frame.Measure {
+	return m.Where("method", method).Minus(m.Where("method", than))
+}
+
+// vanishing tests for both readings of η that RMP's regret per round is smaller after all rounds than after a tenth of them, in each of some cells.
+func vanishing(regret frame.Measure, rule judge.Rule, cells ...string) frame.Test {
+	return frame.UnderNames(etaReadings, func(method string) frame.Test {
+		m := regret.Where("kind", "loss", "method", method)
+		return frame.Positive(rule, frame.OverCells("cell", cells, after(1, m).Minus(after(10, m))))
+	})
+}
+
+// colored are lines by method, each in a colour of its own.
+func colored(methods ...string) []plots.Line {
+	var out []plots.Line
+	for k, method := range methods {
+		out = append(out, plots.Line{Name: method, Color: k})
 	}
-	slices.Sort(out)
 	return out
 }
 
-// addMean adds the mean over trials to a line, and its interval to the band.
-func addMean(line *plots.Line, x, scale float64, trials []float64) {
-	mean, half := judge.Summarize(trials).Interval()
-	line.X, line.Y = append(line.X, x), append(line.Y, scale*mean)
-	line.Lo, line.Hi = append(line.Lo, scale*(mean-half)), append(line.Hi, scale*(mean+half))
-}
+// noRegret is the line of no regret.
+var noRegret = frame.Fixed(plots.Reference{Name: "no regret", At: 0, Color: plots.Grey})
 
-// trialsNote describes the intervals of a figure.
-func trialsNote(t *table.Table) string {
-	return experiment.TrialsNote(t, ", which cover the random draws of a trial and nothing else")
-}
+// trialsCover says what the intervals of all figures cover.
+const trialsCover = ", which cover the random draws of a trial and nothing else"

@@ -9,11 +9,10 @@ import (
 	"strconv"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/learners/mapping"
@@ -35,31 +34,22 @@ const (
 
 // sensorSettings are the settings of a cell.
 type sensorSettings struct {
-	World   sensorWorld `key:"-" because:"it is the cell's name"`
-	M       int         `key:"m"`
-	Side    int         `key:"side"` // of the grid
-	Objects int         `key:"objects"`
-	Rounds  int         `key:"rounds"`
-	Steps   int         `key:"chain steps"` // R of the walk of a round
+	World   string `key:"-" because:"it is the cell's name"`
+	M       int    `key:"m"`
+	Side    int    `key:"side"` // of the grid
+	Objects int    `key:"objects"`
+	Rounds  int    `key:"rounds"`
+	Steps   int    `key:"chain steps"` // R of the walk of a round
 }
 
-// sensorWorld says how the herds move.
-type sensorWorld string
-
+// How the herds move.
 const (
-	grazing   sensorWorld = "grazing"
-	circling  sensorWorld = "circling"
-	migrating sensorWorld = "migrating"
+	grazing   = "grazing"
+	circling  = "circling"
+	migrating = "migrating"
 )
 
-var sensorWorlds = []sensorWorld{grazing, circling, migrating}
-
-// sensorAbout describes the worlds in captions.
-var sensorAbout = map[sensorWorld]string{
-	grazing:   "herds stay where they are",
-	circling:  "herds go round in small circles, five times",
-	migrating: "herds go round the grid, once",
-}
+var sensorWorlds = []string{grazing, circling, migrating}
 
 // centre returns where a herd is at a part of the run, 0 to 1. A herd of grazing or circling lives in the middle of a
 // quarter of the grid; in circling it has a phase of its own.
@@ -92,7 +82,7 @@ var Sensors = experiment.Spec{
 		var cells []experiment.Cell
 		for _, s.World = range sensorWorlds {
 			cells = append(cells, experiment.Cell{
-				Name: string(s.World), Dataset: "herds", Settings: s,
+				Name: s.World, Dataset: "herds", Settings: s,
 				Methods: map[string]int{"RMP": mapping.RMPVersion, "FTL": mapping.FTLVersion, "k-medoids": cluster.KMedoidsVersion},
 			})
 		}
@@ -107,7 +97,7 @@ var Sensors = experiment.Spec{
 	Columns: sensorColumns,
 	Trial:   sensorTrial,
 	Views: []experiment.View{
-		{Name: "sensors", Title: "Regret of moving sensors against the best fixed placement", Draw: drawSensors},
+		{Name: "sensors", Title: "Regret of moving sensors against the best fixed placement", Draw: sensorsView.Draw},
 		{Name: "sensors-frames", Title: "Sensors that follow migrating herds", Draw: drawSensorFrames},
 	},
 	Claims: sensorClaims,
@@ -161,18 +151,12 @@ func (s sensorSettings) rivals(seed random.Seed) ([]rival, error) {
 	places := s.Side * s.Side
 	var out []rival
 	for _, method := range sensorMethods {
-		r := rival{name: method}
-		var err error
-		if method == ftlName {
-			r.l, err = mapping.NewFTL(s.Objects, places, mapping.FTLParams{M: s.M})
-		} else {
-			rule, within := method, []int(nil)
-			if method == sensorStart {
-				rule, within = rmpPrinted, seed.Stream(fmt.Sprintf("random places %s", s.World)).Perm(places)[:s.M]
-			}
-			src := seed.PCG(fmt.Sprintf("maps %s %s", s.World, method))
-			r, err = rmpRival(method, src, rule, s.Objects, places, s.Rounds, mapping.RMPParams{M: s.M, ChainSteps: s.Steps}, within)
+		rule, within := method, []int(nil)
+		if method == sensorStart {
+			rule, within = rmpPrinted, seed.Stream(fmt.Sprintf("random places %s", s.World)).Perm(places)[:s.M]
 		}
+		src := seed.PCG(fmt.Sprintf("maps %s %s", s.World, method))
+		r, err := newRival(method, src, rule, s.Objects, places, s.Rounds, mapping.RMPParams{M: s.M, ChainSteps: s.Steps}, within)
 		if err != nil {
 			return nil, err
 		}
@@ -213,89 +197,69 @@ func sensorTrial(ctx context.Context, run *experiment.Run) error {
 	}
 	costs, total := mat.NewDense(s.Objects, s.Side*s.Side, nil), mat.NewDense(s.Objects, s.Side*s.Side, nil)
 	best := run.Seed.Stream(fmt.Sprintf("best placement %s", s.World))
-	for t := range s.Rounds {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	round := func(t int) metric.CostRound {
 		at := s.herds(rng, phases, own, float64(t)/float64(s.Rounds))
-		round := s.costs(costs, at)
 		if run.Seed.Trial == 0 && s.World == migrating && slices.Contains(sensorFrames(s.Rounds), t) {
 			for _, o := range at {
 				run.Rows.Add(table.Key{"kind": "object", "round": strconv.Itoa(t + 1)}, table.Values{"x": o[0], "y": o[1]})
 			}
 			for _, r := range rivals {
-				for _, j := range image(r.current(round)) {
+				for _, j := range image(r.current()) {
 					x, y := s.place(j)
 					run.Rows.Add(table.Key{"kind": "sensor", "method": r.name, "round": strconv.Itoa(t + 1)}, table.Values{"x": x, "y": y})
 				}
 			}
 		}
-		total.Add(total, round.Cost)
-		if err := stepAll(rivals, round); err != nil {
-			return err
-		}
-		if !slices.Contains(tenths(s.Rounds), t+1) {
-			continue
-		}
+		return s.costs(costs, at)
+	}
+	return contest(ctx, rivals, s.Rounds, round, total, func(n int) error {
 		fixed, err := cluster.FitFasterPAM(ctx, best, total, cluster.MedoidsParams{M: s.M, Starts: 10})
 		if err != nil {
 			return err
 		}
 		for _, r := range rivals {
-			run.Rows.Add(table.Key{"kind": "loss", "method": r.name, "round": strconv.Itoa(t + 1)}, table.Values{"loss": r.loss, "best": fixed.Cost})
+			run.Rows.Add(table.Key{"kind": "loss", "method": r.name, "round": strconv.Itoa(n)}, table.Values{"loss": r.loss, "best": fixed.Cost})
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
-// sensorRegret returns the regret per object and round against the best placement of so many rounds, per trial.
-func sensorRegret(t *table.Table, world sensorWorld, method string, round int) []float64 {
-	g := t.Where("kind", "loss", "cell", string(world), "method", method, "round", strconv.Itoa(round))
-	out := judge.Minus(g.Values("loss"), g.Values("best"))
-	floats.Scale(1/float64(round*sensorObjects), out)
-	return out
-}
+// perObject is a sum of losses so far per object and round.
+func perObject(m frame.Measure) frame.Measure { return perRound(m).Times(1. / sensorObjects) }
+
+// sensorRegret is the regret per object and round against the best placement of as many rounds.
+var sensorRegret = perObject(losses.Minus(bests))
 
 // describeSensors is the protocol in captions.
 const describeSensors = "Four herds of 10 objects move on a grid of 15×15 places; each object keeps its place in its herd, with a spread of 1, and moves about it a little. In each round the learner places at most 4 sensors on grid points and maps each object to one of them, before it sees where " +
 	"the objects are; an object at distance d from its sensor costs min(1, d²/7.5²)."
 
-func drawSensors(t *table.Table) (plots.Drawing, error) {
-	checkpoints := shown(t.Where("kind", "loss"), "round")
-	if len(checkpoints) == 0 {
-		return plots.Missing("losses in any world"), nil
-	}
-	last := checkpoints[len(checkpoints)-1]
-	d := plots.Drawing{Columns: 3, Text: &plots.TextTable{Head: []string{"world", "method", "loss", "best fixed placement", "regret"}}}
-	about := ""
-	for _, w := range sensorWorlds {
-		if t.Where("kind", "loss", "cell", string(w)).Len() == 0 {
-			continue
+var sensorsView = frame.View{
+	Of:      []string{"kind", "loss"},
+	Columns: 3,
+	Panels: frame.PerGroup(func(cells []string) frame.Panel {
+		return frame.Panel{
+			Panel: plots.Panel{Title: cells[0], XLabel: "rounds", YLabel: "regret per object and round", XLog: true},
+			Of:    append(frame.Lines("method", colored(sensorMethods...), "round", sensorRegret, frame.Band{}), noRegret),
 		}
-		p := plots.Panel{Title: string(w), XLabel: "rounds", YLabel: "regret per object and round", XLog: true}
-		for k, method := range sensorMethods {
-			line := plots.Line{Name: method, Color: k}
-			for _, n := range checkpoints {
-				addMean(&line, float64(n), 1, sensorRegret(t, w, method, n))
-			}
-			p.Marks = append(p.Marks, line)
-			g := t.Where("kind", "loss", "cell", string(w), "method", method, "round", strconv.Itoa(last))
-			each := 1 / float64(last*sensorObjects)
-			d.Text.Rows = append(d.Text.Rows, []string{string(w), method, fmt.Sprintf("%.4f", each*stat.Mean(g.Values("loss"), nil)),
-				fmt.Sprintf("%.4f", each*stat.Mean(g.Values("best"), nil)), plusMinus(sensorRegret(t, w, method, last))})
-		}
-		p.Marks = append(p.Marks, plots.Reference{Name: "no regret", At: 0, Color: plots.Grey})
-		d.Panels = append(d.Panels, p)
-		about += fmt.Sprintf(" %s: %s.", w, sensorAbout[w])
-	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("Regret per object and round so far of sensors that follow moving objects (ours; the paper only names the application): the loss minus that of the best fixed placement of as many rounds, as found by 10 runs of FasterPAM, a local optimum, so that the true regret may be a little larger; below 0 the "+
-		"learner does better than any fixed placement it is compared with. %s Worlds:%s RMP: η as printed or corrected for the length of the run, or as printed with the doubling trick, which forgets all costs after 1, 3, 7, ... rounds. FTL: follow-the-leader, by k-medoids. "+
-		"Random places: η as printed over 4 random places. The table is after %d rounds. Bands are 95 %% intervals. %s", describeSensors, about, last, trialsNote(t))}
-	return d, nil
+	}, "cell"),
+	Text: &frame.Text{By: []string{"cell", "world", "method", "method"}, Cells: []frame.Cell{
+		frame.Of("loss", after(10, perObject(losses)), frame.Band{}, "%.4f"),
+		frame.Of("best fixed placement", after(10, perObject(bests)), frame.Band{}, "%.4f"),
+		frame.PlusMinus("regret", after(10, sensorRegret), frame.Band{}, "%.4f"),
+	}},
+	Caption: func(t *table.Table) plots.Caption {
+		return frame.Says("Regret per object and round so far of sensors that follow moving objects (ours; the paper only names the application): the loss minus that of the best fixed placement of as many rounds, as found by 10 runs of FasterPAM, a local optimum, so that the true regret may be a little larger; "+
+			"below 0 the learner does better than any fixed placement it is compared with.", describeSensors,
+			fmt.Sprintf("Worlds: grazing: herds stay where they are. circling: herds go round in small circles, five times. migrating: herds go round the grid, once. "+
+				"RMP: η as printed or corrected for the length of the run, or as printed with the doubling trick, which forgets all costs after 1, 3, 7, ... rounds. FTL: follow-the-leader, by k-medoids. "+
+				"Random places: η as printed over 4 random places. The table is after %d rounds. Bands are 95 %% intervals.", lastRound(t)), trialsCover)(t)
+	},
+	Missing: "losses in any world",
 }
 
 func drawSensorFrames(t *table.Table) (plots.Drawing, error) {
-	g := t.Where("cell", string(migrating))
+	g := t.Where("cell", migrating)
 	objects, sensors := g.Where("kind", "object"), g.Where("kind", "sensor", "method", rmpDoubling)
 	if objects.Len() == 0 {
 		return plots.Missing("the first trial of the migrating herds"), nil
@@ -324,14 +288,5 @@ var sensorClaims = experiment.Claims([]experiment.Claim{{
 	Statement: "Our approach yields vanishing per-round error (here in the paper's application to sensors, in worlds of ours).",
 	Where:     "Section 1, after the applications", Theirs: "no number",
 	Predicate: "RMP's regret per object and round against the best fixed placement is smaller after all rounds than after a tenth of them, paired by trial, in each world. Readings: η as printed and corrected.",
-	Test: func(t *table.Table) judge.Test {
-		last := experiment.Last("losses of any world", shown(t.Where("kind", "loss"), "round"))
-		return judge.Under(etaReadings, func(rule string) judge.Test {
-			var units []judge.Unit
-			for _, w := range sensorWorlds {
-				units = append(units, judge.Paired(string(w), sensorRegret(t, w, rule, last/10), sensorRegret(t, w, rule, last)))
-			}
-			return judge.Positive{Units: units, Rule: judge.Rule{Scale: 100, Unit: "hundredths of the largest cost"}}
-		})
-	},
+	Test:      vanishing(sensorRegret, judge.Rule{Scale: 100, Unit: "hundredths of the largest cost"}, sensorWorlds...),
 }})

@@ -28,7 +28,7 @@ func TestSensorClaimPointsTheRightWay(t *testing.T) {
 						if n == 100 {
 							regret = late
 						}
-						tb.Add(table.Key{"cell": string(w), "trial": strconv.Itoa(trial), "kind": "loss", "method": method, "round": strconv.Itoa(n)},
+						tb.Add(table.Key{"cell": w, "trial": strconv.Itoa(trial), "kind": "loss", "method": method, "round": strconv.Itoa(n)},
 							table.Values{"loss": 40 * float64(n) * (.2 + regret + 1e-3*regret*float64(trial%3)), "best": 40 * float64(n) * .2})
 					}
 				}

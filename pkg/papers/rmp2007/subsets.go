@@ -4,15 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
-	"metriclab/pkg/judge"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
@@ -57,7 +55,7 @@ var Subsets = experiment.Spec{
 	},
 	Columns: subsetColumns,
 	Trial:   subsetTrial,
-	Views:   []experiment.View{{Name: "subsets", Title: "Loss of shared subsets of pixels on 45 tasks", Draw: drawSubsets}},
+	Views:   []experiment.View{{Name: "subsets", Title: "Loss of shared subsets of pixels on 45 tasks", Draw: subsetsView.Draw}},
 	Claims:  subsetClaims,
 	Cost:    15 * time.Second,
 }
@@ -144,9 +142,9 @@ func (s subsetSettings) rivals(seed random.Seed, tasks, subsets, size, m int) ([
 		if name == randomSubsets {
 			rule, within = rmpPrinted, seed.Stream(fmt.Sprintf("random subsets %d %d", size, m)).Perm(subsets)[:m]
 		}
-		r, err := rmpRival(name, seed.PCG(purpose), rule, tasks, subsets, s.Rounds, mapping.RMPParams{M: m, ChainSteps: s.Steps}, within)
+		r, err := newRival(name, seed.PCG(purpose), rule, tasks, subsets, s.Rounds, mapping.RMPParams{M: m, ChainSteps: s.Steps}, within)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, err
 		}
 		out = append(out, r)
 	}
@@ -186,21 +184,14 @@ func (s subsetSettings) share(ctx context.Context, seed random.Seed, drawn [][10
 		rows.Add(table.Key{"kind": kind, "method": method, "size": key["size"], "m": key["m"], "round": strconv.Itoa(round)}, v)
 	}
 	costs, total := mat.NewDense(tasks, len(subsets), nil), mat.NewDense(tasks, len(subsets), nil)
-	for t := range s.Rounds {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		f := subsetCosts(costs, subsets, drawn[t])
-		total.Add(total, costs)
-		if err := stepAll(rivals, f); err != nil {
-			return err
-		}
-		if !slices.Contains(tenths(s.Rounds), t+1) {
-			continue
-		}
+	round := func(t int) metric.CostRound { return subsetCosts(costs, subsets, drawn[t]) }
+	if err := contest(ctx, rivals, s.Rounds, round, total, func(n int) error {
 		for _, r := range rivals {
-			add("loss", r.name, t+1, table.Values{"loss": r.loss})
+			add("loss", r.name, n, table.Values{"loss": r.loss})
 		}
+		return nil
+	}); err != nil {
+		return err
 	}
 	best, err := cluster.FitFasterPAM(ctx, seed.Stream(fmt.Sprintf("best map %s %d", key["size"], m)), total, cluster.MedoidsParams{M: m, Starts: s.Starts})
 	if err != nil {
@@ -212,7 +203,7 @@ func (s subsetSettings) share(ctx context.Context, seed random.Seed, drawn [][10
 	}
 	final(multiBest, best.Prototype, best.Cost)
 	for _, r := range rivals {
-		final(r.name, r.current(metric.CostRound{Cost: total}), r.loss)
+		final(r.name, r.current(), r.loss)
 	}
 	return nil
 }
@@ -236,49 +227,44 @@ func judgeSubsets(pi []int, subsets []pixelSubset, rounds [][10][]float64) (cost
 	return cost, mistaken
 }
 
-// subsetRows are the rows of a method for one size and number of subsets.
-func subsetRows(t *table.Table, kind, method string, size, m int) *table.Table {
-	return t.Where("kind", kind, "method", method, "size", strconv.Itoa(size), "m", strconv.Itoa(m))
+var subsetsView = frame.View{
+	Columns: 2,
+	Panels: frame.PerGroup(func(cells []string) frame.Panel {
+		p := frame.Panel{Panel: plots.Panel{Title: "m = " + cells[0] + " subsets", XLabel: "rounds", YLabel: "mean loss per task so far", XLog: true}}
+		for k, size := range subsetSizes {
+			at := strconv.Itoa(size)
+			p.Of = append(p.Of,
+				frame.Line(plots.Line{Name: "RMP: subsets of " + at, Color: k}, "round", perRound(lossPerTask), frame.Band{}).Where("method", rmpPrinted, "size", at),
+				frame.Line(plots.Line{Name: "random: subsets of " + at, Color: k, Dashed: true}, "round", perRound(lossPerTask), frame.Band{}).Where("method", randomSubsets, "size", at))
+		}
+		return p
+	}, "m").Where("kind", "loss"),
+	Text: &frame.Text{Head: []string{"m", "pixels of a subset", "method"}, Rows: subsetRows(), Cells: []frame.Cell{
+		frame.PlusMinus("loss", after(10, perRound(lossPerTask)), frame.Band{}, "%.4f"),
+		frame.PlusMinus("loss on other images", frame.Column("fresh"), frame.Band{}, "%.4f"),
+		frame.WithInterval("images taken for each other (%)", frame.Column("mistaken"), frame.Band{}),
+		frame.Of("subsets used", frame.Column("used"), frame.Band{}, "%.1f"),
+	}},
+	Caption: func(t *table.Table) plots.Caption {
+		return frame.Says("Mean loss per task and round so far of subsets of pixels shared among 45 tasks (ours; the paper only names the application).",
+			"A task is one of the 45 pairs of digits; in each round one image of each digit comes. The collection B has as many subsets as there are signed pixels: all of them, or random subsets of 3 or 9 pixels with random signs, drawn anew per trial. A sign says on which of the two digits the pixel shall have ink.",
+			fmt.Sprintf("A subset S costs (1 − clip(Σ s(u − v)))/2, the sum over its pixels u and v on the two images, clipped to [−1, 1]. RMP maps the 45 tasks to at most m subsets, η as printed in the figure. Random: the same over m random subsets of the collection. Bands are 95 %% intervals. "+
+				"The table has the loss after %d rounds, beside the loss of the best map in hindsight that 3 runs of FasterPAM find, and how the last map does on rounds of other images. Data: MNIST (built-in glyphs at smoke scale).", lastRound(t)), trialsCover)(t)
+	},
+	Missing: "losses of any trial",
 }
 
-func drawSubsets(t *table.Table) (plots.Drawing, error) {
-	if t.Where("kind", "loss").Len() == 0 {
-		return plots.Missing("losses of any trial"), nil
-	}
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"m", "pixels of a subset", "method", "loss", "loss on other images", "images taken for each other (%)", "subsets used"}}}
-	rounds := experiment.Last("rounds", shown(t, "round"))
+// subsetRows are the rows of the table.
+func subsetRows() (out []frame.Row) {
 	for _, m := range subsetCounts {
-		p := plots.Panel{Title: fmt.Sprintf("m = %d subsets", m), XLabel: "rounds", YLabel: "mean loss per task so far", XLog: true}
-		for k, size := range subsetSizes {
-			for _, method := range []string{rmpPrinted, randomSubsets} {
-				g := subsetRows(t, "loss", method, size, m)
-				name, dashed := "RMP: subsets of ", method == randomSubsets
-				if dashed {
-					name = "random: subsets of "
-				}
-				line := plots.Line{Name: name + strconv.Itoa(size), Color: k, Dashed: dashed}
-				for _, at := range g.Unique("round") {
-					n := whole("round", at)
-					addMean(&line, float64(n), 1, perTask(g.Where("round", at), "loss", n))
-				}
-				p.Marks = append(p.Marks, line)
-			}
+		for _, size := range subsetSizes {
 			for _, method := range append([]string{multiBest}, subsetMethods...) {
-				g := subsetRows(t, "final", method, size, m)
-				if g.Len() == 0 {
-					continue
-				}
-				d.Text.Rows = append(d.Text.Rows, []string{strconv.Itoa(m), strconv.Itoa(size), method, plusMinus(perTask(g, "loss", rounds)), plusMinus(g.Values("fresh")),
-					judge.Summarize(g.Values("mistaken")).Percent(), fmt.Sprintf("%.1f", stat.Mean(g.Values("used"), nil))})
+				names := []string{strconv.Itoa(m), strconv.Itoa(size), method}
+				out = append(out, frame.Row{Names: names, Of: []string{"kind", "final", "m", names[0], "size", names[1], "method", method}})
 			}
 		}
-		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("Mean loss per task and round so far of subsets of pixels shared among 45 tasks (ours; the paper only names the application). A task is one of the 45 pairs of digits; in each round one image of each digit comes. "+
-		"The collection B has as many subsets as there are signed pixels: all of them, or random subsets of 3 or 9 pixels with random signs, drawn anew per trial. A sign says on which of the two digits the pixel shall have ink. "+
-		"A subset S costs (1 − clip(Σ s(u − v)))/2, the sum over its pixels u and v on the two images, clipped to [−1, 1]. RMP maps the 45 tasks to at most m subsets, η as printed in the figure. Random: the same over m random subsets of the collection. Bands are 95 %% intervals. "+
-		"The table has the loss after %d rounds, beside the loss of the best map in hindsight that 3 runs of FasterPAM find, and how the last map does on rounds of other images. Data: MNIST (built-in glyphs at smoke scale). %s", rounds, trialsNote(t))}
-	return d, nil
+	return out
 }
 
 // A subsetWay is a method with the size and the number of its subsets.
@@ -287,18 +273,16 @@ type subsetWay struct {
 	size, m int
 }
 
-func (w subsetWay) fresh(t *table.Table) []float64 {
-	return subsetRows(t, "final", w.method, w.size, w.m).Values("fresh")
+// fresh is the loss on other images.
+func (w subsetWay) fresh() frame.Measure {
+	return frame.Column("fresh").Where("kind", "final", "method", w.method, "size", strconv.Itoa(w.size), "m", strconv.Itoa(w.m))
 }
 
 // lessFresh tests that the first of each two ways costs more on other images than the second.
-func lessFresh(t *table.Table, ways ...[2]subsetWay) judge.Test {
-	var units []judge.Unit
-	for _, w := range ways {
-		name := fmt.Sprintf("%d of %d pixels", w[1].m, w[1].size)
-		units = append(units, judge.Paired(name, w[0].fresh(t), w[1].fresh(t)))
-	}
-	return judge.Positive{Units: units, Rule: judge.Rule{Scale: 100, Unit: "hundredths of the loss per task"}}
+func lessFresh(ways ...[2]subsetWay) frame.Test {
+	return frame.Positive(hundredths, frame.Over(ways, func(w [2]subsetWay) (string, frame.Measure) {
+		return fmt.Sprintf("%d of %d pixels", w[1].m, w[1].size), w[0].fresh().Minus(w[1].fresh())
+	}))
 }
 
 const subsetNamed = "not in the paper (Section 1, application 2, names the application)"
@@ -311,17 +295,15 @@ var subsetClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: of a collection of small subsets of features, RMP finds a small number that are salient on the tasks: they cost less than random ones.",
 		Where:     subsetNamed, Theirs: "not in the paper",
 		Predicate: "On other images, the loss of the last map over m random subsets minus that of RMP's, paired by trial, is positive for each size (1, 3, 9 pixels) and m (3, 9). Readings: η as printed and corrected.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Under(etaReadings, func(rule string) judge.Test {
-				var ways [][2]subsetWay
-				for _, size := range subsetSizes {
-					for _, m := range subsetCounts {
-						ways = append(ways, [2]subsetWay{{randomSubsets, size, m}, {rule, size, m}})
-					}
+		Test: frame.UnderNames(etaReadings, func(rule string) frame.Test {
+			var ways [][2]subsetWay
+			for _, size := range subsetSizes {
+				for _, m := range subsetCounts {
+					ways = append(ways, [2]subsetWay{{randomSubsets, size, m}, {rule, size, m}})
 				}
-				return lessFresh(t, ways...)
-			})
-		},
+			}
+			return lessFresh(ways...)
+		}),
 	},
 	{
 		ID:        "subsets-larger",
@@ -329,15 +311,9 @@ var subsetClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: subsets as prototypes pay: as many shared subsets of three features cost less than shared single features.",
 		Where:     subsetNamed, Theirs: "not in the paper",
 		Predicate: "On other images, the loss of RMP's last map with m single pixels minus that with m subsets of three, paired by trial, is positive for each m. Readings: η as printed and corrected.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Under(etaReadings, func(rule string) judge.Test {
-				var ways [][2]subsetWay
-				for _, m := range subsetCounts {
-					ways = append(ways, [2]subsetWay{{rule, 1, m}, {rule, 3, m}})
-				}
-				return lessFresh(t, ways...)
-			})
-		},
+		Test: frame.UnderNames(etaReadings, func(rule string) frame.Test {
+			return lessFresh([2]subsetWay{{rule, 1, 3}, {rule, 3, 3}}, [2]subsetWay{{rule, 1, 9}, {rule, 3, 9}})
+		}),
 	},
 	{
 		ID:        "subsets-pixels",
@@ -345,10 +321,8 @@ var subsetClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: for as many pixels in all, a few larger subsets cost less than more and smaller ones.",
 		Where:     subsetNamed, Theirs: "not in the paper",
 		Predicate: "On other images, the loss of RMP's last map with 9 single pixels minus that with 3 subsets of three, and with 9 subsets of three minus that with 3 of nine, paired by trial, are positive. Readings: η as printed and corrected.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Under(etaReadings, func(rule string) judge.Test {
-				return lessFresh(t, [2]subsetWay{{rule, 1, 9}, {rule, 3, 3}}, [2]subsetWay{{rule, 3, 9}, {rule, 9, 3}})
-			})
-		},
+		Test: frame.UnderNames(etaReadings, func(rule string) frame.Test {
+			return lessFresh([2]subsetWay{{rule, 1, 9}, {rule, 3, 3}}, [2]subsetWay{{rule, 3, 9}, {rule, 9, 3}})
+		}),
 	},
 })
