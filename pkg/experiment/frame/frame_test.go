@@ -50,6 +50,7 @@ func TestMeasures(t *testing.T) {
 		"over":   {a.Over(a), ones},
 		"trials": {errs.Where("size", "2").PerTrialMean().Minus(a).Times(20), ones},
 		"map":    {a.Map(func(v float64) float64 { return 2 * v }).Minus(a).Over(a), ones},
+		"one":    {a.Averaged(), []float64{.23}},
 		"cells":  {Cells("size").Where("method", "a").Plus(-1), ones},
 		"mean":   {Mean("of two", a, b).Minus(a).Times(20), ones},
 		"least":  {least, []float64{.20, .31, .22, .33, .24, .35, .26}},
@@ -139,10 +140,13 @@ func TestView(t *testing.T) {
 	}
 	few := PlusMinus("few", errs.Where("trial", "0"), Percent, "%.0f")
 	d, err = View{
-		Text:    &Text{Head: []string{"who"}, Rows: []Row{{[]string{"B"}, []string{"method", "b", "size", "1"}}, {[]string{"C"}, []string{"method", "c"}}}, Cells: []Cell{PlusMinus("error", errs, Percent, "%.1f"), few}},
+		Text: &Text{Head: []string{"who"}, Rows: []Row{
+			{Names: []string{"B"}, Of: []string{"method", "b", "size", "1"}}, {Names: []string{"C"}, Of: []string{"method", "c"}},
+			{Names: []string{"A"}, Of: []string{"method", "a"}, Cells: []Cell{Of("", errs.Where("size", "3"), Percent, "%g"), few}},
+		}, Cells: []Cell{PlusMinus("error", errs, Percent, "%.1f"), few}},
 		Caption: Says("", "", "", ""),
 	}.Draw(made().Where("cell", "one"))
-	if err != nil || len(d.Text.Rows) != 1 || !slices.Equal(slices.Concat(d.Text.Head, d.Text.Rows[0]), []string{"who", "error", "few", "B", "53.0 ± 2.0", "50"}) {
+	if err != nil || len(d.Text.Rows) != 2 || !slices.Equal(slices.Concat(d.Text.Head, d.Text.Rows[0], d.Text.Rows[1][:2]), []string{"who", "error", "few", "B", "53.0 ± 2.0", "50", "A", "–"}) {
 		t.Errorf("rows by name: %+v, %v", d.Text, err)
 	}
 	if got := few.Of(made().Where("trial", "1")); got != "–" {

@@ -110,6 +110,11 @@ func (m Measure) MeanOver(column string) Measure {
 	}
 }
 
+// Averaged is one number, the mean of m's.
+func (m Measure) Averaged() Measure {
+	return func(rows *table.Table) []float64 { return []float64{judge.Summarize(m(rows)).Mean} }
+}
+
 // Over is m divided by other. Both must have as many numbers.
 func (m Measure) Over(other Measure) Measure {
 	return func(rows *table.Table) []float64 {

@@ -189,9 +189,15 @@ type Cell struct {
 	Of   func(rows *table.Table) string
 }
 
-// Of is a column with the mean of a measure by a format, "%.2f".
+// Of is a column with the mean of a measure by a format, "%.2f"; a dash without numbers.
 func Of(head string, m Measure, b Band, format string) Cell {
-	return Cell{head, func(rows *table.Table) string { return fmt.Sprintf(format, b.Mean(m(rows))) }}
+	return Cell{head, func(rows *table.Table) string {
+		values := m(rows)
+		if len(values) == 0 {
+			return "–"
+		}
+		return fmt.Sprintf(format, b.Mean(values))
+	}}
 }
 
 // Half is a column with half the width of the interval of a mean.
@@ -244,8 +250,11 @@ type Text struct {
 }
 
 // Row is a row of a Text by its names. Of are the cells of the rows that it is of, as
-// Table.Where takes them; without such rows it is left out.
-type Row struct{ Names, Of []string }
+// Table.Where takes them; without such rows it is left out. Cells take the place of Text's.
+type Row struct {
+	Names, Of []string
+	Cells     []Cell
+}
 
 func (x Text) of(rows *table.Table) *plots.TextTable {
 	out := &plots.TextTable{Head: slices.Clone(x.Head)}
@@ -260,15 +269,19 @@ func (x Text) of(rows *table.Table) *plots.TextTable {
 	for _, c := range x.Cells {
 		out.Head = append(out.Head, c.Head)
 	}
-	add := func(row []string, g *table.Table) {
-		for _, c := range x.Cells {
+	add := func(row []string, g *table.Table, cells []Cell) {
+		for _, c := range cells {
 			row = append(row, c.Of(g))
 		}
 		out.Rows = append(out.Rows, row)
 	}
 	for _, r := range x.Rows {
 		if g := rows.Where(r.Of...); g.Len() > 0 {
-			add(slices.Clone(r.Names), g)
+			cells := r.Cells
+			if cells == nil {
+				cells = x.Cells
+			}
+			add(slices.Clone(r.Names), g, cells)
 		}
 	}
 	if x.Rows == nil {
@@ -277,7 +290,7 @@ func (x Text) of(rows *table.Table) *plots.TextTable {
 			for _, i := range shown {
 				row = append(row, cells[i])
 			}
-			add(row, g)
+			add(row, g, x.Cells)
 		}
 	}
 	return out
