@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/classify"
@@ -49,16 +49,18 @@ var Fig2 = experiment.Spec{
 	},
 	Trials:  experiment.Trials(10),
 	Columns: fig2Columns,
-	Trial:   fig2Trial,
+	Trial: func(ctx context.Context, run *experiment.Run) error {
+		return choosePixels(ctx, run, (*digitStream).judge)
+	},
 	Views: []experiment.View{
-		{Name: "fig2", Title: "Fig. 2: error against number of images, four ways to choose pixels", Draw: drawFig2},
-		{Name: "fig2-settings", Title: "Fig. 2 under the open settings of RMP and RFE", Draw: drawFig2Settings},
+		{Name: "fig2", Title: "Fig. 2: error against number of images, four ways to choose pixels", Draw: fig2View.Draw},
+		{Name: "fig2-settings", Title: "Fig. 2 under the open settings of RMP and RFE", Draw: fig2SettingsView.Draw},
 	},
 	Claims: fig2Claims,
 	Cost:   time.Minute,
 }
 
-// fig2Settings are the settings of a cell.
+// fig2Settings are the settings of a cell of Fig. 2, and of overfit.go.
 type fig2Settings struct {
 	digitSettings
 	Checkpoints []int     `key:"checkpoints"`
@@ -101,8 +103,8 @@ var rfeStrengths = []float64{100, 1, 0.01}
 
 func rfeName(c float64) string { return "C = " + table.Format(c) }
 
-// fig2Stream is what one trial of a task works on.
-type fig2Stream struct {
+// digitStream is what one trial of a task works on.
+type digitStream struct {
 	x      *mat.Dense // images in the order in which they come
 	y      []classify.Label
 	tested *mat.Dense
@@ -112,7 +114,7 @@ type fig2Stream struct {
 }
 
 // first returns the first n images of the stream.
-func (s *fig2Stream) first(n int) *mat.Dense {
+func (s *digitStream) first(n int) *mat.Dense {
 	_, d := s.x.Dims()
 	return s.x.Slice(0, n, 0, d).(*mat.Dense)
 }
@@ -132,7 +134,7 @@ func columns(x *mat.Dense, features []int) *mat.Dense {
 
 // judge fits ridge regression to the first n images on the given pixels, its strength by generalised
 // cross-validation on the same images or fixed, and adds its errors on the test images.
-func (s *fig2Stream) judge(ctx context.Context, key table.Key, n int, features []int, more table.Values) error {
+func (s *digitStream) judge(ctx context.Context, key table.Key, n int, features []int, more table.Values) error {
 	targets, err := classify.Targets(s.y[:n])
 	if err != nil {
 		return err
@@ -145,13 +147,7 @@ func (s *fig2Stream) judge(ctx context.Context, key table.Key, n int, features [
 		if err != nil {
 			return err
 		}
-		wrong := 0.0
-		for i, l := range ridge.Classify(tested) {
-			if l != s.truth[i] {
-				wrong++
-			}
-		}
-		v[column] = wrong
+		v[column] = float64(ridge.Errors(tested, s.truth))
 	}
 	maps.Copy(v, more)
 	key["images"] = strconv.Itoa(n)
@@ -159,7 +155,8 @@ func (s *fig2Stream) judge(ctx context.Context, key table.Key, n int, features [
 	return nil
 }
 
-func fig2Trial(ctx context.Context, run *experiment.Run) error {
+// choosePixels has each method choose pixels after so many images of a stream, and judge judges them.
+func choosePixels(ctx context.Context, run *experiment.Run, judge func(s *digitStream, ctx context.Context, key table.Key, n int, pixels []int, more table.Values) error) error {
 	set := run.Cell.Settings.(fig2Settings)
 	task := set.Task
 	train, test, err := openDigits(run.Env, run.Seed, 1000, 500)
@@ -171,7 +168,7 @@ func fig2Trial(ctx context.Context, run *experiment.Run) error {
 		return err
 	}
 	held := test.Filter(test.All(), task.A, task.B)
-	s := &fig2Stream{
+	s := &digitStream{
 		x: train.Rows(idx, datasets.Scale01), y: task.labels(train.Y(idx)),
 		tested: test.Rows(held, datasets.Scale01), truth: task.labels(test.Y(held)),
 		ridge: set.Ridge, rows: run.Rows,
@@ -182,16 +179,12 @@ func fig2Trial(ctx context.Context, run *experiment.Run) error {
 	}
 	random, order := run.Seed.Stream("random pixels "+task.String()), run.Seed.Stream("order of the rows "+task.String())
 	for _, n := range set.Checkpoints {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := s.judge(ctx, table.Key{"method": fig2All}, n, all, nil); err != nil {
+		if err := judge(s, ctx, table.Key{"method": fig2All}, n, all, nil); err != nil {
 			return err
 		}
 		for _, m := range set.M {
-			chosen := random.Perm(len(all))[:m]
-			slices.Sort(chosen)
-			if err := s.judge(ctx, table.Key{"method": fig2Random, "m": strconv.Itoa(m)}, n, chosen, nil); err != nil {
+			chosen := slices.Sorted(slices.Values(random.Perm(len(all))[:m]))
+			if err := judge(s, ctx, table.Key{"method": fig2Random, "m": strconv.Itoa(m)}, n, chosen, nil); err != nil {
 				return err
 			}
 		}
@@ -207,7 +200,8 @@ func fig2Trial(ctx context.Context, run *experiment.Run) error {
 				converged = 1
 			}
 			for _, m := range set.M {
-				if err := s.judge(ctx, table.Key{"method": fig2RFE, "variant": rfeName(c), "m": strconv.Itoa(m)}, n, rfe.Top(m), table.Values{"converged": converged}); err != nil {
+				key := table.Key{"method": fig2RFE, "variant": rfeName(c), "m": strconv.Itoa(m)}
+				if err := judge(s, ctx, key, n, rfe.Top(m), table.Values{"converged": converged}); err != nil {
 					return err
 				}
 			}
@@ -216,12 +210,12 @@ func fig2Trial(ctx context.Context, run *experiment.Run) error {
 	for _, v := range set.Variants {
 		for _, m := range set.M {
 			end := run.Lap("RMP")
-			err := v.follow(ctx, run.Seed, s.x, task, m, func(n int, l *mapping.RMP, round metric.CostRound) error {
+			err := v.follow(ctx, run.Seed, s.x, task, m, func(n int, l *mapping.RMP, round metric.CostRound, _ float64) error {
 				if !slices.Contains(set.Checkpoints, n) {
 					return nil
 				}
-				return s.judge(ctx, table.Key{"method": fig2RMP, "variant": v.name, "m": strconv.Itoa(m)}, n, image(l.Predict(round)),
-					table.Values{"moved": l.Diagnostics().Acceptance()})
+				key := table.Key{"method": fig2RMP, "variant": v.name, "m": strconv.Itoa(m)}
+				return judge(s, ctx, key, n, image(l.Predict(round)), table.Values{"moved": l.Diagnostics().Acceptance()})
 			})
 			end()
 			if err != nil {
@@ -275,130 +269,111 @@ func (w fig2Way) withFixed() fig2Way {
 	return w
 }
 
-// of returns the rows of a way in one task at one m.
-func (w fig2Way) of(t *table.Table, task digitTask, m int) *table.Table {
-	g := t.Where("cell", task.String(), "method", w.method, "variant", w.variant)
+// of are the cells of the rows of a way on a curve; all pixels are the same for each m.
+func (w fig2Way) of(c curve) []string {
+	of := []string{"cell", c.task.String(), "method", w.method, "variant", w.variant}
 	if w.method != fig2All {
-		g = g.Where("m", strconv.Itoa(m))
+		of = append(of, "m", strconv.Itoa(c.m))
 	}
-	return g
+	return of
 }
 
-// errors returns the error of each trial after n images.
-func (w fig2Way) errors(t *table.Table, task digitTask, m, n int) []float64 {
-	g := w.of(t, task, m).Where("images", strconv.Itoa(n))
+// errors are the test errors on a curve.
+func (w fig2Way) errors(c curve) frame.Measure {
 	column := "wrong"
 	if w.fixed {
 		column = wrongFixed
 	}
-	out := slices.Clone(g.Values(column))
-	floats.Div(out, g.Values("tested"))
-	return out
+	return frame.Share(column, "tested").Where(w.of(c)...)
 }
 
-// fig2Panels draws the ways' errors, a panel per task and m.
-func fig2Panels(t *table.Table, ways []fig2Way, bands bool) []plots.Panel {
-	checkpoints := shown(t, "images")
-	var out []plots.Panel
-	for _, task := range digitTasks {
-		for _, m := range featureCounts {
-			p := plots.Panel{Title: fmt.Sprintf("%s, m = %d", task.title(), m), XLabel: "images seen", YLabel: "test error (%)", XLog: true}
-			for _, w := range ways {
-				line := plots.Line{Name: w.name, Color: w.color, Dashed: w.dashed}
-				for _, n := range checkpoints {
-					if e := w.errors(t, task, m, n); len(e) > 0 {
-						addMean(&line, float64(n), 100, e)
-					}
-				}
-				if !bands {
-					line.Lo, line.Hi = nil, nil
-				}
-				p.Marks = append(p.Marks, line)
+// lead is by how much the errors of RFE, or of what stands in its place, are larger than those of RMP.
+func (p fig2Pair) lead(c curve) frame.Measure { return p.rfe.errors(c).Minus(p.rmp.errors(c)) }
+
+// percent are shares in per cent, with intervals that may leave 0 to 100.
+var percent = frame.Band{Scale: 100}
+
+// fig2Panels draw the ways' errors, a panel per curve.
+func fig2Panels(ways []fig2Way, b frame.Band) frame.Panels {
+	var out []frame.Panel
+	for _, c := range curves {
+		p := frame.Panel{Panel: plots.Panel{Title: c.title(), XLabel: "images seen", YLabel: "test error (%)", XLog: true}}
+		for _, w := range ways {
+			style := plots.Line{Name: w.name, Color: w.color, Dashed: w.dashed}
+			p.Of = append(p.Of, frame.Line(style, "images", w.errors(c), b).Where(w.of(c)...))
+		}
+		out = append(out, p)
+	}
+	return frame.Each(out...)
+}
+
+// fig2Caption says what is shown, the data and settings of both figures, and more at the end.
+func fig2Caption(shows, end string) func(t *table.Table) plots.Caption {
+	return func(t *table.Table) plots.Caption {
+		var tested []string
+		for _, task := range digitTasks {
+			if v := t.Where("cell", task.String()).Values("tested"); len(v) > 0 {
+				tested = append(tested, fmt.Sprintf("%.0f for %s", v[0], task.title()))
 			}
-			out = append(out, p)
+		}
+		return plots.Caption{
+			Shows: shows,
+			Data:  fmt.Sprintf("Data: %s, pixels scaled to 0 to 1.", digitsShown(stat.Mean(t.Values("pixels"), nil))),
+			Protocol: fmt.Sprintf("Per trial and task a stream of random training images, the same for all methods; after so many images each method chooses at most m pixels. A ridge regression "+
+				"(strength by generalised cross-validation on the images seen, of 25 from 10⁻⁸ to 100 times the largest eigenvalue of their scatter; which one is not kept, and it can be an end) on these pixels is judged on all test images of the two digits (%s). RMP chooses the image of its current map, without labels, "+
+				"which may be fewer than m pixels; RFE sees the labels and eliminates one pixel at a time by the weights of a linear support vector machine; random pixels are drawn anew each time.", strings.Join(tested, ", ")),
+			Intervals: experiment.TrialsNote(t, trialsCover) + " The test images are the same in all trials: the intervals do not cover other test images. " + end,
 		}
 	}
-	return out
 }
 
-// fig2Protocol describes data and settings in captions.
-func fig2Protocol(t *table.Table) string {
-	tested := ""
-	for _, task := range digitTasks {
-		if v := t.Where("cell", task.String()).Values("tested"); len(v) > 0 {
-			tested += fmt.Sprintf(", %.0f for %s", v[0], task.title())
-		}
-	}
-	return fmt.Sprintf("Data: %s, pixels scaled to 0 to 1. Per trial and task a stream of random training images, the same for all methods; after so many images each method chooses at most m pixels. A ridge regression "+
-		"(strength by generalised cross-validation on the images seen, of 25 from 10⁻⁸ to 100 times the largest eigenvalue of their scatter; which one is not kept, and it can be an end) on these pixels is judged on all test images of the two digits (%s). RMP chooses the image of its current map, without labels, "+
-		"which may be fewer than m pixels; RFE sees the labels and eliminates one pixel at a time by the weights of a linear support vector machine; random pixels are drawn anew each time. %s "+
-		"The test images are the same in all trials: the intervals do not cover other test images.",
-		digitsShown(stat.Mean(t.Values("pixels"), nil)), strings.TrimPrefix(tested, ", "), trialsNote(t))
+var fig2View = frame.View{
+	Columns: 2,
+	Panels:  fig2Panels(fig2Main, percent),
+	Caption: fig2Caption("Test error against the number of images seen, with four ways to choose pixels; lower is better. RMP: squared distortion, printed η; RFE: C = "+table.Format(rfeStrengths[0])+". Bands are 95 % intervals of the mean.", describeVariants),
+	Missing: "errors of any task",
 }
 
-func drawFig2(t *table.Table) (plots.Drawing, error) {
-	if t.Len() == 0 {
-		return plots.Missing("errors of any task"), nil
-	}
-	return plots.Drawing{Panels: fig2Panels(t, fig2Main, true), Columns: 2, Caption: plots.Caption{Shows: fmt.Sprintf("Test error against the number of images seen, with four ways to choose pixels; lower is better. RMP: squared distortion, printed η; RFE: C = %s. Bands are 95 %% intervals of the mean. %s %s",
-		table.Format(rfeStrengths[0]), fig2Protocol(t), describeVariants)}}, nil
+var fig2SettingsView = frame.View{
+	Columns: 2,
+	Panels:  fig2Panels(fig2Ways(), percent.Without()),
+	Text:    fig2SettingsText(),
+	Caption: fig2Caption("Test error against the number of images seen under the settings that the paper leaves open; the first of RMP and of RFE are those of Fig. 2, and none was chosen by its error. "+
+		"The table adds the error with a ridge of strength 1 in place of generalised cross-validation, the number of pixels in the image of RMP's map, the share of the walk's steps that changed the set in the last round, and the share of trials in which every fit of the support vector machine closed its duality gap to 1e-4 within 1000 passes. "+describeVariants,
+		"C is the weight of the hinge losses: the larger, the less slack."),
+	Missing: "errors of any task",
 }
 
-func drawFig2Settings(t *table.Table) (plots.Drawing, error) {
-	if t.Len() == 0 {
-		return plots.Missing("errors of any task"), nil
-	}
-	checkpoints := shown(t, "images")
-	text := &plots.TextTable{Head: []string{"task", "m", "method", "quantity"}}
+// fig2SettingsText has a row per curve, way and quantity, and a column per number of images.
+func fig2SettingsText() *frame.Text {
+	checkpoints := fig2Checkpoints(experiment.Full)
+	out := &frame.Text{Head: []string{"task", "m", "method", "quantity"}}
 	for _, n := range checkpoints {
-		text.Head = append(text.Head, strconv.Itoa(n))
+		out.Cells = append(out.Cells, frame.Cell{Head: strconv.Itoa(n)})
 	}
-	for _, task := range digitTasks {
-		for _, m := range featureCounts {
-			for _, w := range slices.Concat(fig2Ways(), fig2Main[2:]) {
-				// add adds a quantity at each checkpoint.
-				add := func(quantity string, of func(n int) string) {
-					row := []string{task.title(), strconv.Itoa(m), w.name, quantity}
-					for _, n := range checkpoints {
-						row = append(row, of(n))
-					}
-					text.Rows = append(text.Rows, row)
+	for _, c := range curves {
+		for _, w := range slices.Concat(fig2Ways(), fig2Main[2:]) {
+			type cell = func(head string, m frame.Measure, b frame.Band, format string) frame.Cell
+			add := func(quantity string, of cell, m frame.Measure, b frame.Band, format string) {
+				row := frame.Row{Names: c.names(w.name, quantity), Of: w.of(c)}
+				for _, n := range checkpoints {
+					row.Cells = append(row.Cells, of("", m.Where("images", strconv.Itoa(n)), b, format))
 				}
-				// mean adds the mean of a column.
-				mean := func(column, quantity, format string, scale float64) {
-					add(quantity, func(n int) string {
-						v := w.of(t, task, m).Where("images", strconv.Itoa(n)).Values(column)
-						return ifAny(v, fmt.Sprintf(format, scale*stat.Mean(v, nil)))
-					})
-				}
-				for _, way := range []fig2Way{w, w.withFixed()} {
-					quantity := "error" + strings.TrimPrefix(way.name, w.name) + " (%)"
-					add(quantity, func(n int) string {
-						e := way.errors(t, task, m, n)
-						return ifAny(e, judge.Summarize(e).Percent())
-					})
-				}
-				switch w.method {
-				case fig2RMP:
-					mean("features", "pixels chosen", "%.1f", 1)
-					mean("moved", "steps that changed the set (%)", "%.2g", 100)
-				case fig2RFE:
-					mean("converged", "trials with all fits to tolerance (%)", "%.0f", 100)
-				}
+				out.Rows = append(out.Rows, row)
+			}
+			for _, way := range []fig2Way{w, w.withFixed()} {
+				add("error"+strings.TrimPrefix(way.name, w.name)+" (%)", frame.PlusMinus, way.errors(c), percent, "%.2f")
+			}
+			switch w.method {
+			case fig2RMP:
+				add("pixels chosen", frame.Of, frame.Column("features"), frame.Band{}, "%.1f")
+				add("steps that changed the set (%)", frame.Of, frame.Column("moved"), percent, "%.2g")
+			case fig2RFE:
+				add("trials with all fits to tolerance (%)", frame.Of, frame.Column("converged"), percent, "%.0f")
 			}
 		}
 	}
-	return plots.Drawing{Panels: fig2Panels(t, fig2Ways(), false), Columns: 2, Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("Test error against the number of images seen under the settings that the paper leaves open; the first of RMP and of RFE are those of Fig. 2, and none was chosen by its error. "+
-		"The table adds the error with a ridge of strength 1 in place of generalised cross-validation, the number of pixels in the image of RMP's map, the share of the walk's steps that changed the set in the last round, and the share of trials in which every fit of the support vector machine closed its duality gap to 1e-4 within 1000 passes. %s %s C is the weight of the hinge losses: the larger, the less slack.",
-		describeVariants, fig2Protocol(t))}}, nil
-}
-
-// ifAny is a text on values, and a dash if there are none.
-func ifAny(values []float64, text string) string {
-	if len(values) == 0 {
-		return "–"
-	}
-	return text
+	return out
 }
 
 // What the text's numbers of images are taken to mean.
@@ -413,13 +388,11 @@ type fig2Pair struct {
 	rmp, rfe fig2Way
 }
 
-// fig2Readings are all declared ways to compare RMP with RFE: each variant of RMP with the main RFE, the main RMP with
-// each other RFE, and both main ones with the other ridge.
-func fig2Readings() []fig2Pair {
+// fig2Pairs compares each way of RMP with the main RFE, the main RMP with each other RFE, and both main ones with the
+// other ridge.
+func fig2Pairs(rmps, rfes []fig2Way) []fig2Pair {
 	var out []fig2Pair
 	add := func(a, b fig2Way) { out = append(out, fig2Pair{a.name + " against " + b.name, a, b}) }
-	ways := fig2Ways()
-	rmps, rfes := ways[:len(mapVariants)], ways[len(mapVariants):]
 	for _, w := range rmps {
 		add(w, rfes[0])
 	}
@@ -430,40 +403,46 @@ func fig2Readings() []fig2Pair {
 	return out
 }
 
-// lead returns the mean of b's error minus a's over the checkpoints that keep holds of, one number per trial.
-func lead(t *table.Table, a, b fig2Way, task digitTask, m int, keep func(n int) bool) []float64 {
-	checkpoints := slices.DeleteFunc(shown(t, "images"), func(n int) bool { return !keep(n) })
-	var sum []float64
-	for _, n := range experiment.NotEmpty("checkpoints of the claim", checkpoints) {
-		ea, eb := a.errors(t, task, m, n), b.errors(t, task, m, n)
-		if sum == nil {
-			sum = make([]float64, len(ea))
+// fig2Readings are all declared ways to compare RMP with RFE.
+func fig2Readings() []fig2Pair {
+	ways := fig2Ways()
+	return fig2Pairs(ways[:len(mapVariants)], ways[len(mapVariants):])
+}
+
+// overCheckpoints is the mean of a measure over the numbers of images that keep holds of.
+func overCheckpoints(keep func(images float64) bool, m frame.Measure) frame.Measure {
+	return func(rows *table.Table) []float64 {
+		var of []frame.Measure
+		for _, n := range rows.Unique("images") {
+			if keep(frame.Parse("images", n)) {
+				of = append(of, m.Where("images", n))
+			}
 		}
-		judge.SameLength(fmt.Sprintf("rmp2007: task %s, m = %d, %d images: %s and %s", task, m, n, a.name, b.name), sum, ea, eb)
-		floats.Add(sum, eb)
-		floats.Sub(sum, ea)
+		return frame.Mean("rmp2007: errors by number of images", experiment.NotEmpty("checkpoints of the claim", of)...)(rows)
 	}
-	floats.Scale(1/float64(len(checkpoints)), sum)
-	return sum
 }
 
-// overCurves tests that b's error is more than a's over the checkpoints that keep holds of, on each curve but some.
-func overCurves(t *table.Table, a, b fig2Way, keep func(n int) bool, exceptions int) judge.Test {
-	units := taskUnits(func(task digitTask, m int) []float64 { return lead(t, a, b, task, m, keep) })
-	return judge.Positive{Units: units, Exceptions: exceptions, Rule: fig2Rule}
+// underReadings tests under all readings that RFE's error less RMP's, times a sign, is positive over the checkpoints
+// that keep holds of, on each curve but some.
+func underReadings(sign float64, keep func(images float64) bool, exceptions int) frame.Test {
+	return frame.Under(fig2Readings(), func(p fig2Pair) (string, frame.Test) {
+		return p.name, frame.AllBut(exceptions, fig2Rule, overCurves(func(c curve) frame.Measure { return overCheckpoints(keep, p.lead(c).Times(sign)) }))
+	})
 }
 
-// underReadings tests a claim about RMP against RFE under all readings.
-func underReadings(test func(p fig2Pair) judge.Test) judge.Test {
-	return judge.Each(fig2Readings(), func(p fig2Pair) (string, judge.Test) { return p.name, test(p) })
-}
+func isFew(images float64) bool    { return images <= fewImages }
+func isEnough(images float64) bool { return images >= enoughImages }
 
-func isFew(n int) bool    { return n <= fewImages }
-func isEnough(n int) bool { return n >= enoughImages }
-
-// enough are the checkpoints of a table from 50 images on.
-func enough(t *table.Table) []int {
-	return slices.DeleteFunc(shown(t, "images"), func(n int) bool { return !isEnough(n) })
+// fromEnough are a unit for each number of images from 50 on.
+func fromEnough(prefix string, m frame.Measure) frame.Units {
+	return func(t *table.Table) (out []judge.Unit) {
+		for _, n := range t.Unique("images") {
+			if isEnough(frame.Parse("images", n)) {
+				out = append(out, judge.Unit{Name: prefix + n + " images", Diffs: m.Where("images", n)(t)})
+			}
+		}
+		return out
+	}
 }
 
 var fig2Rule = judge.Rule{Scale: 100, Unit: "points"}
@@ -477,9 +456,7 @@ var fig2Claims = experiment.Claims([]experiment.Claim{
 		Statement: "RMP doesn't appear to perform well with only a few data points.",
 		Where:     "Section 5.2, Fig. 2", Theirs: experiment.FigureOnly,
 		Predicate: "RMP's error minus RFE's, averaged over the checkpoints up to 20 images and paired by trial, is positive on each of the four curves (task and m)." + fig2ReadingsNote,
-		Test: func(t *table.Table) judge.Test {
-			return underReadings(func(p fig2Pair) judge.Test { return overCurves(t, p.rfe, p.rmp, isFew, 0) })
-		},
+		Test:      underReadings(-1, isFew, 0),
 	},
 	{
 		ID:        "fig2-from-50",
@@ -487,18 +464,9 @@ var fig2Claims = experiment.Claims([]experiment.Claim{
 		Statement: "When given at least 50 data points, RMP clearly outperforms RFE for the larger choice of m.",
 		Where:     "Section 5.2, Fig. 2", Theirs: experiment.FigureOnly,
 		Predicate: "At m = 50, RFE's error minus RMP's, paired by trial, is positive for both tasks at every checkpoint from 50 images on; a unit is a task at a checkpoint." + fig2ReadingsNote,
-		Test: func(t *table.Table) judge.Test {
-			return underReadings(func(p fig2Pair) judge.Test {
-				var units []judge.Unit
-				for _, task := range digitTasks {
-					for _, n := range enough(t) {
-						diffs := lead(t, p.rmp, p.rfe, task, slices.Max(featureCounts), func(k int) bool { return k == n })
-						units = append(units, judge.Unit{Name: fmt.Sprintf("%s, %d images", task, n), Diffs: diffs})
-					}
-				}
-				return judge.Positive{Units: units, Rule: fig2Rule}
-			})
-		},
+		Test: frame.Under(fig2Readings(), func(p fig2Pair) (string, frame.Test) {
+			return p.name, frame.Positive(fig2Rule, frame.Together(fromEnough("1-8, ", p.lead(curves[1])), fromEnough("3-8, ", p.lead(curves[3]))))
+		}),
 	},
 	{
 		ID:        "fig2-supervised",
@@ -506,9 +474,7 @@ var fig2Claims = experiment.Claims([]experiment.Claim{
 		Statement: "Unsupervised, we can outperform supervised selection methods.",
 		Where:     "Section 5.2, first paragraph", Theirs: experiment.FigureOnly,
 		Predicate: "RFE's error minus RMP's, averaged over the checkpoints from 50 images on and paired by trial, is positive on at least one of the four curves (task and m): the other three are excepted." + fig2ReadingsNote,
-		Test: func(t *table.Table) judge.Test {
-			return underReadings(func(p fig2Pair) judge.Test { return overCurves(t, p.rmp, p.rfe, isEnough, 3) })
-		},
+		Test:      underReadings(1, isEnough, 3),
 	},
 	{
 		ID:        "fig2-harder",
@@ -516,14 +482,7 @@ var fig2Claims = experiment.Claims([]experiment.Claim{
 		Statement: "1 against 8 is an easy task, 3 against 8 a slightly harder one.",
 		Where:     "Section 5.2, before Fig. 2", Theirs: experiment.FigureOnly,
 		Predicate: "With all pixels, the error of 3 against 8 minus that of 1 against 8, paired by trial, is positive at every checkpoint from 50 images on.",
-		Test: func(t *table.Table) judge.Test {
-			var units []judge.Unit
-			for _, n := range enough(t) {
-				of := func(task digitTask) []float64 { return fig2Main[3].errors(t, task, 0, n) }
-				units = append(units, judge.Paired(fmt.Sprintf("%d images", n), of(digitTasks[1]), of(digitTasks[0])))
-			}
-			return judge.Positive{Units: units, Rule: fig2Rule}
-		},
+		Test:      frame.Positive(fig2Rule, fromEnough("", fig2Main[3].errors(curves[2]).Minus(fig2Main[3].errors(curves[0])))),
 	},
 	{
 		ID:        "fig2-random",
@@ -531,13 +490,12 @@ var fig2Claims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: RMP's pixels serve better than random ones.",
 		Where:     "not in the paper", Theirs: "not in the paper",
 		Predicate: "The error with random pixels minus RMP's, averaged over the checkpoints from 50 images on and paired by trial, is positive on each of the four curves (task and m). Readings: each variant of RMP (distortion, η, walk), and the first with a ridge of strength 1.",
-		Test: func(t *table.Table) judge.Test {
-			ways := fig2Ways()[:len(mapVariants)]
-			return judge.Each(append(ways, ways[0].withFixed()), func(w fig2Way) (string, judge.Test) {
-				random := fig2Main[2]
-				random.fixed = w.fixed
-				return w.name, overCurves(t, w, random, isEnough, 0)
-			})
-		},
+		Test: frame.Under(append(fig2Ways()[:len(mapVariants)], fig2Ways()[0].withFixed()), func(w fig2Way) (string, frame.Test) {
+			random := fig2Main[2]
+			random.fixed = w.fixed
+			return w.name, frame.Positive(fig2Rule, overCurves(func(c curve) frame.Measure {
+				return overCheckpoints(isEnough, fig2Pair{rmp: w, rfe: random}.lead(c))
+			}))
+		}),
 	},
 })

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
-	"metriclab/pkg/judge"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
@@ -49,19 +50,37 @@ func digitCells(scale experiment.Scale, images int, methods map[string]int, sett
 	return cells
 }
 
-// taskUnits returns a unit for each task and number of pixels, of one difference per trial.
-func taskUnits(diffs func(task digitTask, m int) []float64) []judge.Unit {
-	var units []judge.Unit
-	for _, task := range digitTasks {
-		for _, m := range featureCounts {
-			units = append(units, judge.Unit{Name: fmt.Sprintf("%s, m = %d", task, m), Diffs: diffs(task, m)})
-		}
-	}
-	return units
+// A curve is of a task at a number of pixels: a panel of a figure, a unit of a claim.
+type curve struct {
+	task digitTask
+	m    int
 }
+
+// curves are those of the paper.
+var curves = []curve{{digitTasks[0], 10}, {digitTasks[0], 50}, {digitTasks[1], 10}, {digitTasks[1], 50}}
 
 // featureCounts are the paper's m.
 var featureCounts = []int{10, 50}
+
+func (c curve) String() string { return fmt.Sprintf("%s, m = %d", c.task, c.m) }
+
+// title names the curve for a reader.
+func (c curve) title() string { return fmt.Sprintf("%s, m = %d", c.task.title(), c.m) }
+
+// names are those of the curve in a table.
+func (c curve) names(more ...string) []string {
+	return append([]string{c.task.title(), strconv.Itoa(c.m)}, more...)
+}
+
+// of are the cells of its rows.
+func (c curve) of(more ...string) []string {
+	return append([]string{"cell", c.task.String(), "m", strconv.Itoa(c.m)}, more...)
+}
+
+// overCurves are a unit for each curve.
+func overCurves(m func(c curve) frame.Measure) frame.Units {
+	return frame.Over(curves, func(c curve) (string, frame.Measure) { return c.String(), m(c) })
+}
 
 // String names a task in tables.
 func (t digitTask) String() string { return fmt.Sprintf("%d-%d", t.A, t.B) }
@@ -151,8 +170,9 @@ func (v mapVariant) String() string {
 	return fmt.Sprintf("%s: %s, %s, %v, %d steps", v.name, v.rule, v.distortion, v.sampler, v.steps)
 }
 
-// follow runs RMP over the images, one per row of x, and calls after with its number and its costs after each.
-func (v mapVariant) follow(ctx context.Context, seed random.Seed, x *mat.Dense, task digitTask, m int, after func(n int, l *mapping.RMP, f metric.CostRound) error) error {
+// follow runs RMP over the images, one per row of x, and calls after with the number of an image, its costs and what RMP
+// paid for it.
+func (v mapVariant) follow(ctx context.Context, seed random.Seed, x *mat.Dense, task digitTask, m int, after func(n int, l *mapping.RMP, f metric.CostRound, paid float64) error) error {
 	images, pixels := x.Dims()
 	src := seed.PCG(fmt.Sprintf("maps %s %d %s", task, m, v.name))
 	l, err := newRMP(src, v.rule, pixels, pixels, images, mapping.RMPParams{M: m, Sampler: v.sampler, ChainSteps: v.steps})
@@ -165,10 +185,11 @@ func (v mapVariant) follow(ctx context.Context, seed random.Seed, x *mat.Dense, 
 			return err
 		}
 		round := pixelCosts(costs, x.RawRowView(t), compare[v.distortion])
-		if _, err := l.Step(round); err != nil {
+		o, err := l.Step(round)
+		if err != nil {
 			return err
 		}
-		if err := after(t+1, l, round); err != nil {
+		if err := after(t+1, l, round, o.Loss); err != nil {
 			return err
 		}
 	}

@@ -85,7 +85,7 @@ func TestFig2FixedRidge(t *testing.T) {
 	tb := experimenttest.Table(Fig2)
 	tb.Add(table.Key{"cell": "1-8", "method": fig2All, "images": "5"}, table.Values{"wrong": 1, wrongFixed: 3, "tested": 10})
 	all := fig2Main[3]
-	if a, b := all.errors(tb, digitTasks[0], 10, 5), all.withFixed().errors(tb, digitTasks[0], 10, 5); a[0] != .1 || b[0] != .3 {
+	if a, b := all.errors(curves[0])(tb), all.withFixed().errors(curves[0])(tb); a[0] != .1 || b[0] != .3 {
 		t.Errorf("errors %v and %v, want 0.1 and 0.3", a, b)
 	}
 }
@@ -134,7 +134,7 @@ func TestJudgeUsesTheGivenPixels(t *testing.T) {
 		}
 		return x, y
 	}
-	s := &fig2Stream{rows: fig2Columns.Table(), ridge: fixedStrength}
+	s := &digitStream{rows: fig2Columns.Table(), ridge: fixedStrength}
 	s.x, s.y = made(16)
 	s.tested, s.truth = made(8)
 	for _, f := range []int{0, 1} {

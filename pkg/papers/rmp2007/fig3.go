@@ -3,16 +3,16 @@ package rmp2007
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/learners/mapping"
@@ -55,7 +55,7 @@ var Fig3 = experiment.Spec{
 	Trial:   fig3Trial,
 	Views: []experiment.View{
 		{Name: "fig3", Title: "Fig. 3: the pixels that RMP maps to the same pixel", Draw: drawFig3},
-		{Name: "fig3-coherence", Title: "Neighbouring pixels that are mapped to the same pixel", Draw: drawCoherence},
+		{Name: "fig3-coherence", Title: "Neighbouring pixels that are mapped to the same pixel", Draw: coherenceView.Draw},
 	},
 	Claims: fig3Claims,
 	Cost:   15 * time.Second,
@@ -113,7 +113,7 @@ func fig3Trial(ctx context.Context, run *experiment.Run) error {
 	for _, m := range s.M {
 		for k, v := range s.Variants {
 			var pi []int
-			err := v.follow(ctx, run.Seed, seen, s.Task, m, func(n int, l *mapping.RMP, last metric.CostRound) error {
+			err := v.follow(ctx, run.Seed, seen, s.Task, m, func(n int, l *mapping.RMP, last metric.CostRound, _ float64) error {
 				if n == s.Images {
 					pi = l.Predict(last)
 				}
@@ -303,66 +303,63 @@ func fig3Name(method string) string {
 	return "RMP: " + etaShown.Replace(method)
 }
 
-// fig3Score returns, per trial, a score of a method: "coherence", "shuffled" or the name of a column.
-func fig3Score(t *table.Table, task digitTask, method string, m int, pixels, what string) []float64 {
-	g := t.Where("kind", "score", "cell", task.String(), "method", method, "m", strconv.Itoa(m), "pixels", pixels)
-	switch what {
-	case "shuffled":
-		return g.Values("expected")
-	case "coherence":
-		out := slices.Clone(g.Values("same"))
-		for i, n := range g.Values("neighbours") {
-			out[i] /= n
+// Scores of maps: the share of neighbours mapped to the same pixel, as it is and if the map were shuffled.
+var (
+	coherence = frame.Share("same", "neighbours")
+	expected  = frame.Column("expected")
+)
+
+// coherenceDots are the means of a score by method.
+func coherenceDots(style plots.Intervals, score frame.Measure) frame.Mark {
+	return func(rows *table.Table) plots.Mark {
+		out := style
+		for _, method := range fig3Methods() {
+			if g := rows.Where("method", method); g.Len() > 0 {
+				percent.AddRow(&out, fig3Name(method), score(g))
+			}
 		}
 		return out
 	}
-	return g.Values(what)
 }
 
-func drawCoherence(t *table.Table) (plots.Drawing, error) {
-	if t.Where("kind", "score").Len() == 0 {
-		return plots.Missing("scores of any task"), nil
-	}
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"task", "m", "method", "pixels", "same (%)", "shuffled (%)", "distortion", "groups"}}}
-	for _, task := range digitTasks {
-		for _, m := range featureCounts {
-			p := plots.Panel{Title: fmt.Sprintf("%s, m = %d", task.title(), m), XLabel: "neighbours mapped to the same pixel (%)"}
-			marks := map[string]*plots.Intervals{"coherence": {Name: "map", Color: 0}, "shuffled": {Name: "shuffled map", Color: 1}}
-			for _, method := range fig3Methods() {
-				if len(fig3Score(t, task, method, m, inkedPixel, "coherence")) == 0 {
-					continue
-				}
-				for _, what := range slices.Sorted(maps.Keys(marks)) {
-					mean, half := judge.Summarize(fig3Score(t, task, method, m, inkedPixel, what)).Interval()
-					k := marks[what]
-					k.Labels, k.X, k.Err = append(k.Labels, fig3Name(method)), append(k.X, 100*mean), append(k.Err, 100*half)
-				}
-				for _, pixels := range []string{inkedPixel, everyPixel} {
-					of := func(what string) []float64 { return fig3Score(t, task, method, m, pixels, what) }
-					d.Text.Rows = append(d.Text.Rows, []string{task.title(), strconv.Itoa(m), fig3Name(method), pixels, judge.Summarize(of("coherence")).Percent(),
-						judge.Summarize(of("shuffled")).Percent(), fmt.Sprintf("%.4f", stat.Mean(of("distortion"), nil)), fmt.Sprintf("%.1f", stat.Mean(of("groups"), nil))})
-				}
+var coherenceView = frame.View{
+	Of:      []string{"kind", "score"},
+	Columns: 2,
+	Panels: frame.PerGroup(func(cells []string) frame.Panel {
+		return frame.Panel{
+			Panel: plots.Panel{Title: strings.Replace(cells[0], "-", " against ", 1) + ", m = " + cells[1], XLabel: "neighbours mapped to the same pixel (%)"},
+			Of:    []frame.Mark{coherenceDots(plots.Intervals{Name: "map", Color: 0}, coherence), coherenceDots(plots.Intervals{Name: "shuffled map", Color: 1}, expected)},
+		}
+	}, "cell", "m").Where("pixels", inkedPixel),
+	Text: &frame.Text{Head: []string{"task", "m", "method", "pixels"}, Rows: coherenceRows(), Cells: []frame.Cell{
+		frame.PlusMinus("same (%)", coherence, percent, "%.2f"), frame.PlusMinus("shuffled (%)", expected, percent, "%.2f"),
+		frame.Of("distortion", frame.Column("distortion"), frame.Band{}, "%.4f"), frame.Of("groups", frame.Column("groups"), frame.Band{}, "%.1f"),
+	}},
+	Caption: frame.Says(fmt.Sprintf("Spatial coherence of maps of pixels after %d random training images of the two digits: the share of pairs of pixels that share an edge and are mapped to the same pixel, of the pixels that have ink on any of the images, "+
+		"against its expectation if the map is shuffled among these pixels, so that groups keep their sizes.", fig3Images),
+		"Random prototypes: m random pixels, and each pixel mapped to the one of them with the least squared distortion on the same images. k-medoids: one local optimum of the squared distortion (FasterPAM).",
+		fmt.Sprintf("The table adds the same for all pixels (those that never have ink make a large region, whoever draws the map), the mean squared distortion per image and pixel on %d other training images, and the number of pixels in the map's image. %s", fig3Images, describeVariants), trialsCover),
+	Missing: "scores of any task",
+}
+
+// coherenceRows are the rows of the table.
+func coherenceRows() (out []frame.Row) {
+	for _, c := range curves {
+		for _, method := range fig3Methods() {
+			for _, pixels := range []string{inkedPixel, everyPixel} {
+				out = append(out, frame.Row{Names: c.names(fig3Name(method), pixels), Of: c.of("method", method, "pixels", pixels)})
 			}
-			if len(marks["coherence"].Labels) == 0 {
-				continue
-			}
-			p.Marks = []plots.Mark{*marks["coherence"], *marks["shuffled"]}
-			d.Panels = append(d.Panels, p)
 		}
 	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("Spatial coherence of maps of pixels after %d random training images of the two digits: the share of pairs of pixels that share an edge and are mapped to the same pixel, of the pixels that have ink on any of the images, "+
-		"against its expectation if the map is shuffled among these pixels, so that groups keep their sizes. Random prototypes: m random pixels, and each pixel mapped to the one of them with the least squared distortion on the same images. k-medoids: one local optimum of the squared distortion (FasterPAM). "+
-		"The table adds the same for all pixels (those that never have ink make a large region, whoever draws the map), the mean squared distortion per image and pixel on %d other training images, and the number of pixels in the map's image. %s %s",
-		fig3Images, fig3Images, describeVariants, trialsNote(t))}
-	return d, nil
+	return out
 }
 
-// fig3Readings tests for each variant of RMP that one score is more than another.
-func fig3Readings(rule judge.Rule, scores func(variant string, task digitTask, m int) (more, less []float64)) judge.Test {
-	return judge.Each(mapVariants, func(v mapVariant) (string, judge.Test) {
-		return fig3Name(v.name), judge.Positive{Rule: rule, Units: taskUnits(func(task digitTask, m int) []float64 {
-			return judge.Minus(scores(v.name, task, m))
-		})}
+// fig3Readings tests for each variant of RMP that a difference of scores is positive.
+func fig3Readings(rule judge.Rule, difference func(variant string) frame.Measure) frame.Test {
+	return frame.Under(mapVariants, func(v mapVariant) (string, frame.Test) {
+		return fig3Name(v.name), frame.Positive(rule, overCurves(func(c curve) frame.Measure {
+			return difference(v.name).Where(c.of("kind", "score", "pixels", inkedPixel)...)
+		}))
 	})
 }
 
@@ -373,11 +370,9 @@ var fig3Claims = experiment.Claims([]experiment.Claim{
 		Statement: "RMP finds strongly representative regions in the feature space without topological information or image labels: they are regions.",
 		Where:     "Section 5.2, Fig. 3", Theirs: experiment.FigureOnly,
 		Predicate: "Of the pairs of pixels that share an edge and both have ink on any of the 50 images, more are mapped to the same pixel than with a shuffled map (expectation over shuffles that keep the groups' sizes), paired by trial, for both tasks and both m. Readings: each variant of RMP (distortion, η, walk).",
-		Test: func(t *table.Table) judge.Test {
-			return fig3Readings(judge.Rule{Scale: 100, Unit: "points"}, func(variant string, task digitTask, m int) (more, less []float64) {
-				return fig3Score(t, task, variant, m, inkedPixel, "coherence"), fig3Score(t, task, variant, m, inkedPixel, "shuffled")
-			})
-		},
+		Test: fig3Readings(judge.Rule{Scale: 100, Unit: "points"}, func(variant string) frame.Measure {
+			return coherence.Minus(expected).Where("method", variant)
+		}),
 	},
 	{
 		ID:        "fig3-representative",
@@ -385,10 +380,8 @@ var fig3Claims = experiment.Claims([]experiment.Claim{
 		Statement: "RMP finds strongly representative regions in the feature space without topological information or image labels: they are representative.",
 		Where:     "Section 5.2, Fig. 3", Theirs: experiment.FigureOnly,
 		Predicate: "On 50 other training images the squared distortion of the inked pixels by the pixels that RMP maps them to is less than with m random prototypes and the best assignment to them, paired by trial, for both tasks and both m. Readings: each variant of RMP (distortion, η, walk).",
-		Test: func(t *table.Table) judge.Test {
-			return fig3Readings(judge.Rule{Unit: "of a squared grey value"}, func(variant string, task digitTask, m int) (more, less []float64) {
-				return fig3Score(t, task, fig3Random, m, inkedPixel, "distortion"), fig3Score(t, task, variant, m, inkedPixel, "distortion")
-			})
-		},
+		Test: fig3Readings(judge.Rule{Unit: "of a squared grey value"}, func(variant string) frame.Measure {
+			return more(frame.Column("distortion"), fig3Random, variant)
+		}),
 	},
 })

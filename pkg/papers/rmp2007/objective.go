@@ -3,18 +3,21 @@ package rmp2007
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/learners/mapping"
+	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -41,7 +44,7 @@ var Objective = experiment.Spec{
 	},
 	Columns: objectiveColumns,
 	Trial:   objectiveTrial,
-	Views:   []experiment.View{{Name: "objective", Title: "Objective (3) in online feature selection", Draw: drawObjective}},
+	Views:   []experiment.View{{Name: "objective", Title: "Objective (3) in online feature selection", Draw: objectiveView.Draw}},
 	Claims:  objectiveClaims,
 	Cost:    30 * time.Second,
 }
@@ -99,12 +102,14 @@ func objectiveTrial(ctx context.Context, run *experiment.Run) error {
 	kept := objectiveCheckpoints(s.Images)
 	for _, m := range s.M {
 		for _, v := range s.Variants {
-			if err := v.pay(ctx, run.Seed, x, s.Task, m, best[fmt.Sprintf("%s %d", v.distortion, m)], func(n int, loss, against float64) {
-				for _, at := range kept {
-					if n == at {
-						run.Rows.Add(table.Key{"kind": "loss", "m": strconv.Itoa(m), "method": v.name, "round": strconv.Itoa(n)}, table.Values{"loss": loss, "against": against})
-					}
+			loss, against := 0.0, 0.0
+			pi := best[fmt.Sprintf("%s %d", v.distortion, m)]
+			if err := v.follow(ctx, run.Seed, x, s.Task, m, func(n int, _ *mapping.RMP, f metric.CostRound, paid float64) error {
+				loss, against = loss+paid, against+lossOf(pi, f)
+				if slices.Contains(kept, n) {
+					run.Rows.Add(table.Key{"kind": "loss", "m": strconv.Itoa(m), "method": v.name, "round": strconv.Itoa(n)}, table.Values{"loss": loss, "against": against})
 				}
+				return nil
 			}); err != nil {
 				return fmt.Errorf("%s, m = %d: %w", v.name, m, err)
 			}
@@ -113,41 +118,8 @@ func objectiveTrial(ctx context.Context, run *experiment.Run) error {
 	return nil
 }
 
-// pay runs RMP over the images, one per row of x, and calls after with what it and the map pi have paid so far.
-func (v mapVariant) pay(ctx context.Context, seed random.Seed, x *mat.Dense, task digitTask, m int, pi []int, after func(n int, loss, against float64)) error {
-	images, pixels := x.Dims()
-	l, err := newRMP(seed.PCG(fmt.Sprintf("maps %s %d %s", task, m, v.name)), v.rule, pixels, pixels, images, mapping.RMPParams{M: m, Sampler: v.sampler, ChainSteps: v.steps})
-	if err != nil {
-		return err
-	}
-	cost := mat.NewDense(pixels, pixels, nil)
-	loss, against := 0.0, 0.0
-	for t := range images {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		f := pixelCosts(cost, x.RawRowView(t), compare[v.distortion])
-		o, err := l.Step(f)
-		if err != nil {
-			return err
-		}
-		loss, against = loss+o.Loss, against+lossOf(pi, f)
-		after(t+1, loss, against)
-	}
-	return nil
-}
-
-// objectiveRegret is (3) after so many images, by trial, and the number of images in all.
-func objectiveRegret(t *table.Table, task digitTask, m int, variant string, half bool) ([]float64, int) {
-	g := t.Where("kind", "loss", "cell", task.String(), "m", strconv.Itoa(m), "method", variant)
-	images := experiment.Last("losses of "+variant, shown(g, "round"))
-	at := images
-	if half {
-		at = images / 2
-	}
-	g = g.Where("round", strconv.Itoa(at))
-	return judge.Minus(g.Values("loss"), g.Values("against")), images
-}
+// objectiveRegret is (3), of rows of losses.
+var objectiveRegret = losses.Minus(frame.Column("against"))
 
 // objectiveVariants are the names of the variants.
 func objectiveVariants() []string {
@@ -166,18 +138,11 @@ var objectiveClaims = experiment.Claims([]experiment.Claim{
 		Statement: "The goal of the algorithm is to perform nearly as well as the best offline map in hindsight, that is, to minimize (3); we can prove bounds on how well our method will perform in the long run.",
 		Where:     "Section 5.2, Eq. (3)", Theirs: "no number",
 		Predicate: "Twice the regret (3) at half of the 50 images − that at the end > 0, paired, for both tasks and both m: it grows less than linearly. Readings: each variant of RMP (distortion, η).",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Under(objectiveVariants(), func(variant string) judge.Test {
-				return judge.Positive{Units: taskUnits(func(task digitTask, m int) []float64 {
-					half, _ := objectiveRegret(t, task, m, variant, true)
-					end, _ := objectiveRegret(t, task, m, variant, false)
-					for i := range half {
-						half[i] *= 2
-					}
-					return judge.Minus(half, end)
-				})}
-			})
-		},
+		Test: frame.UnderNames(objectiveVariants(), func(variant string) frame.Test {
+			return frame.Positive(judge.Rule{}, overCurves(func(c curve) frame.Measure {
+				return sublinear(objectiveRegret).Where(c.of("kind", "loss", "method", variant)...)
+			}))
+		}),
 	},
 	{
 		ID:        "objective-bound",
@@ -186,68 +151,60 @@ var objectiveClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Due to Theorem 2.1, we have a performance guarantee for the dynamically chosen feature set, at least with respect to the measure in (3).",
 		Where:     "Section 5.2, after the protocol", Theirs: "the printed bound",
 		Predicate: "The regret (3) after 50 images is at most the printed bound with δ = 0.05, in every trial, for both tasks and both m. Where the bound is above A·T, which no regret exceeds, it cannot fail. Readings: each variant of RMP (distortion, η).",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Under(objectiveVariants(), func(variant string) judge.Test {
-				var holds judge.Holds
+		Test: frame.UnderNames(objectiveVariants(), func(variant string) frame.Test {
+			return func(t *table.Table) judge.Test {
 				says := false
-				for _, task := range digitTasks {
-					pixels := int(experiment.Whole("rmp2007: pixels", experiment.NotEmpty("best maps", t.Where("kind", "best", "cell", task.String()).Values("pixels"))[0], 1, largestSide*largestSide))
-					for _, m := range featureCounts {
-						regrets, images := objectiveRegret(t, task, m, variant, false)
-						bound := mapping.PrintedRegretBound(pixels, pixels, m, images, confidence)
+				holds := frame.Always(func(trial *table.Table) bool {
+					within := true
+					for _, c := range curves {
+						g := trial.Where(c.of("kind", "loss", "method", variant)...)
+						pixels, images := experiment.Whole("rmp2007: pixels", experiment.First(trial.Where(c.of("kind", "best")...), "pixels"), 1, largestSide*largestSide), lastRound(g)
+						bound := mapping.PrintedRegretBound(pixels, pixels, c.m, images, confidence)
 						says = says || bound < float64(pixels*images)
-						if holds == nil {
-							holds = make(judge.Holds, len(regrets))
-							for i := range holds {
-								holds[i] = true
-							}
-						}
-						if len(regrets) != len(holds) {
-							judge.Refuse("rmp2007: %s, m = %d: %d trials, want %d", task, m, len(regrets), len(holds))
-						}
-						for i, r := range regrets {
-							holds[i] = holds[i] && r <= bound
-						}
+						within = within && slices.Max(experiment.NotEmpty("regrets", after(10, objectiveRegret)(g))) <= bound
 					}
-				}
+					return within
+				})(t)
 				if says {
 					return holds
 				}
 				return judge.Check{Test: holds, Why: "No regret exceeds A·T, and the bound is above it."}
-			})
-		},
+			}
+		}),
 	},
 })
 
-func drawObjective(t *table.Table) (plots.Drawing, error) {
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"task", "m", "variant", "regret (3)", "in % of the best map's loss", "the best map's gap (%)"}}}
-	for _, task := range digitTasks {
-		for _, m := range featureCounts {
-			g := t.Where("kind", "loss", "cell", task.String(), "m", strconv.Itoa(m))
-			if g.Len() == 0 {
-				continue
+var objectiveView = frame.View{
+	Columns: 2,
+	Panels: frame.PerGroup(func(cells []string) frame.Panel {
+		return frame.Panel{
+			Panel: plots.Panel{Title: strings.Replace(cells[0], "-", " against ", 1) + ", m = " + cells[1], XLabel: "images", YLabel: "regret (3)"},
+			Of:    frame.Lines("method", colored(objectiveVariants()...), "round", objectiveRegret, frame.Band{}),
+		}
+	}, "cell", "m").Where("kind", "loss"),
+	Text: objectiveText(),
+	Caption: func(t *table.Table) plots.Caption {
+		return frame.Says("Regret (3) of the pixels that RMP chooses, image by image, against the map that is best after all of them ("+digitsShown(experiment.First(t.Where("kind", "best"), "pixels"))+").",
+			"The best map is the best of 10 runs of FasterPAM; its gap is the share by which a proved lower bound is below its loss, so that a regret against the true optimum is larger by at most that share of the loss.", describeVariants, trialsCover)(t)
+	},
+	Missing: "losses of any task",
+}
+
+// objectiveText has a row per curve and variant.
+func objectiveText() *frame.Text {
+	out := &frame.Text{Head: []string{"task", "m", "variant", "regret (3)", "in % of the best map's loss", "the best map's gap (%)"}}
+	for _, c := range curves {
+		for _, v := range mapVariants[:3] {
+			best := func(column string) frame.Measure {
+				return frame.Column(column).Where("kind", "best", "method", string(v.distortion)).Averaged()
 			}
-			p := plots.Panel{Title: fmt.Sprintf("%s, m = %d", task.title(), m), XLabel: "images", YLabel: "regret (3)"}
-			for k, v := range mapVariants[:3] {
-				line := plots.Line{Name: v.name, Color: k}
-				for at, r := range g.Where("method", v.name).Group("round") {
-					addMean(&line, float64(whole("round", at)), 1, judge.Minus(r.Values("loss"), r.Values("against")))
-				}
-				p.Marks = append(p.Marks, line)
-				b := t.Where("kind", "best", "cell", task.String(), "m", strconv.Itoa(m), "method", string(v.distortion))
-				regrets, _ := objectiveRegret(t, task, m, v.name, false)
-				loss := judge.Summarize(b.Values("loss")).Mean
-				mean, half := judge.Summarize(regrets).Interval()
-				d.Text.Rows = append(d.Text.Rows, []string{task.String(), strconv.Itoa(m), v.name, fmt.Sprintf("%.0f ± %.0f", mean, half), fmt.Sprintf("%.1f", 100*mean/loss),
-					fmt.Sprintf("%.2g", 100*(1-judge.Summarize(b.Values("lower")).Mean/loss))})
-			}
-			d.Panels = append(d.Panels, p)
+			regret := after(10, objectiveRegret).Where("kind", "loss", "method", v.name)
+			out.Rows = append(out.Rows, frame.Row{Names: []string{c.task.String(), strconv.Itoa(c.m), v.name}, Of: c.of(), Cells: []frame.Cell{
+				frame.PlusMinus("", regret, frame.Band{}, "%.0f"),
+				frame.Of("", regret.Averaged().Over(best("loss")), percent, "%.1f"),
+				frame.Of("", best("lower").Over(best("loss")).Times(-1).Plus(1), percent, "%.2g"),
+			}})
 		}
 	}
-	if len(d.Panels) == 0 {
-		return plots.Missing("losses of any task"), nil
-	}
-	d.Caption = plots.Caption{Shows: "Regret (3) of the pixels that RMP chooses, image by image, against the map that is best after all of them (" + digitsShown(experiment.NotEmpty("best maps", t.Where("kind", "best").Values("pixels"))[0]) +
-		"). The best map is the best of 10 runs of FasterPAM; its gap is the share by which a proved lower bound is below its loss, so that a regret against the true optimum is larger by at most that share of the loss. " + describeVariants + " " + trialsNote(t)}
-	return d, nil
+	return out
 }

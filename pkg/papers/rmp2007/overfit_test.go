@@ -1,14 +1,12 @@
 package rmp2007
 
 import (
-	"context"
 	"math"
 	"strconv"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/classify"
@@ -18,11 +16,10 @@ import (
 // overfitTable has gaps by method, at up to 20 images and later; the spread over trials makes intervals positive.
 func overfitTable(few, later map[string]float64) *table.Table {
 	tb := experimenttest.Table(Overfit)
-	set := Overfit.Cells(experiment.Full)[0].Settings.(overfitSettings)
 	rmps, rfes, rest := overfitWays()
 	for _, task := range digitTasks {
 		for trial := range madeTrials {
-			for _, n := range set.Checkpoints {
+			for _, n := range overfitCheckpoints {
 				for _, m := range featureCounts {
 					for _, w := range append(append(rmps, rfes...), rest[0]) {
 						gap := few[w.method]
@@ -61,9 +58,9 @@ func TestOverfitJudge(t *testing.T) {
 	seen := mat.NewDense(4, 2, []float64{1, 1, 1, 0, 0, 1, 0, 0})
 	y := []classify.Label{1, 1, -1, -1}
 	tested := mat.NewDense(2, 2, []float64{0, 1, 1, 0})
-	s := overfitStream{x: seen, tested: tested, y: y, truth: []classify.Label{1, -1}, ridge: 1e-6, rows: overfitColumns.Table()}
+	s := digitStream{x: seen, tested: tested, y: y, truth: []classify.Label{1, -1}, ridge: 1e-6, rows: overfitColumns.Table()}
 	for _, pixel := range []int{0, 1} {
-		if err := s.judge(context.Background(), table.Key{"method": "made", "m": strconv.Itoa(pixel)}, 4, []int{pixel}); err != nil {
+		if err := s.judgeGaps(t.Context(), table.Key{"method": "made", "m": strconv.Itoa(pixel)}, 4, []int{pixel}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -107,8 +107,11 @@ func after(parts int, m frame.Measure) frame.Measure {
 
 // lastRound is the number of rounds that a table has.
 func lastRound(rows *table.Table) int {
-	return experiment.Whole("rmp2007: last round", experiment.Last("rounds", frame.Numbers(rows, "round")), 0, maxRounds)
+	return experiment.Whole("rmp2007: last round", experiment.Last("rounds", frame.Numbers(rows, "round")), 1, maxRounds)
 }
+
+// sublinear is positive where a sum grows by less in the second half of the rounds than in the first.
+func sublinear(m frame.Measure) frame.Measure { return after(5, m).Times(2).Minus(after(10, m)) }
 
 // more is how much more a measure is of one method than of another.
 func more(m frame.Measure, method, than string) frame.Measure {
