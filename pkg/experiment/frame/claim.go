@@ -59,6 +59,17 @@ func (u Units) Where(nameValue ...string) Units {
 	return func(t *table.Table) []judge.Unit { return u(t.Where(nameValue...)) }
 }
 
+// Named are the units with more words before and after their names.
+func (u Units) Named(before, after string) Units {
+	return func(t *table.Table) []judge.Unit {
+		out := u(t)
+		for i := range out {
+			out[i].Name = before + out[i].Name + after
+		}
+		return out
+	}
+}
+
 // Positive tests that the numbers are positive in every unit; see judge.Positive.
 func Positive(rule judge.Rule, u Units) Test { return AllBut(0, rule, u) }
 

@@ -200,6 +200,7 @@ func TestClaims(t *testing.T) {
 		"ratio":      {Ratio(judge.Ratio{Bound: .9, AtLeast: true}, at(gain).Where("cell", "one"), at(gain).Where("cell", "two")), judge.Reproduced, ""},
 		"always":     {Always(func(g *table.Table) bool { return g.Len() == 8 }), judge.Reproduced, ""},
 		"units":      {Positive(points, OverCells("cell", []string{"one"}, gain).Where("size", "1")), judge.Reproduced, "one"},
+		"named":      {Positive(points, Together(OverCells("cell", []string{"one"}, at(gain)).Named("on ", " data"), Unit("all", at(gain).Where("cell", "two")))), judge.Reproduced, "on one data all"},
 		"readings": {UnderNames([]string{"1", "2"}, func(size string) Test {
 			return Positive(points, Unit(size, gain.Where("cell", "one", "size", size).Plus(map[string]float64{"2": -1}[size])))
 		}), judge.Partly, ""},
