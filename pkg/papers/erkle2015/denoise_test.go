@@ -16,7 +16,7 @@ func denoiseTable(valid string, wrong func(handling string, passes int) int) *ta
 	for _, share := range flipShares {
 		for trial := range madeTrials {
 			for _, passes := range denoisePasses {
-				for m, name := range slices.Concat([]string{handleNone, handleDenoise}, handleRejects()) {
+				for m, name := range slices.Concat([]string{handleNone, handleDenoise}, handleRejects) {
 					v := table.Values{}
 					errorCount{wrong(name, passes) + (trial+m)%3, 0, 1000}.put(v, "test")
 					onValidation := 500

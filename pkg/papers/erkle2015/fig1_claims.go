@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
@@ -187,6 +188,11 @@ func onlineAt(t *table.Table, method string, share float64) []float64 {
 
 // lastSize is the number of training triplets.
 func lastSize(t *table.Table) int { return slices.Max(append(countsIn(t, "triplets"), 0)) }
+
+// atLast is a measure of the rows after all training triplets.
+func atLast(m frame.Measure) frame.Measure {
+	return func(t *table.Table) []float64 { return m.Where("triplets", strconv.Itoa(lastSize(t)))(t) }
+}
 
 // batchSizesOf are the sizes at which batch methods were fitted, ascending.
 func batchSizesOf(t *table.Table) []int {

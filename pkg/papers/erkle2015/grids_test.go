@@ -14,7 +14,7 @@ func TestDenoiseChoices(t *testing.T) {
 	tb := experimenttest.Table(Denoise)
 	wrong := map[string][]float64{"0": {.3, .2, .1}, "1": {.1, .1, .2}} // by trial and threshold
 	for trial, errors := range wrong {
-		for k, name := range handleRejects() {
+		for k, name := range handleRejects {
 			tb.Add(table.Key{"cell": flipName(.1), "trial": trial, "handling": name, "passes": "10", "share": "0.1"}, table.Values{
 				"validation wrong": 1000 * errors[k], "validation ties": 0, "validation triplets": 1000, "test wrong": float64(k), "test ties": 0, "test triplets": 10,
 			})

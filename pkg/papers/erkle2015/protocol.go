@@ -254,6 +254,8 @@ type split struct {
 	// all is nil, or the comparisons from which the parts were drawn, of which in place of test those test that
 	// are in no other part.
 	all *synthetic.Comparisons
+	// clean are train and validation before their answers were flipped; nil if none is.
+	clean []metric.Triplet
 }
 
 // splitOf draws the split of a trial, the same in all experiments of the paper.
@@ -307,13 +309,25 @@ func newErrorCount(strict, half float64, of int) errorCount {
 	return errorCount{int(math.Round(strict * n)), int(math.Round(2 * (strict - half) * n)), of}
 }
 
+// errors are the cells of a kernel's errors on the validation and the test triplets.
+func (s split) errors(k mat.Symmetric) table.Values {
+	v := table.Values{}
+	errorsOf(k, s.validation).put(v, "validation")
+	s.testErrors(k).put(v, "test")
+	return v
+}
+
 // testErrors counts a kernel's errors on the test triplets.
 func (s split) testErrors(k mat.Symmetric) errorCount {
 	if s.all == nil {
 		return errorsOf(k, s.test)
 	}
-	strict, half := s.all.Errors(k, triplets.TieTolerance, slices.Concat(s.train, s.validation)...)
-	return newErrorCount(strict, half, s.all.Len()-len(s.train)-len(s.validation))
+	known := s.clean
+	if known == nil {
+		known = slices.Concat(s.train, s.validation)
+	}
+	strict, half := s.all.Errors(k, triplets.TieTolerance, known...)
+	return newErrorCount(strict, half, s.all.Len()-len(known))
 }
 
 // errorColumns declare the columns of an errorCount of a part, "test", "validation" or "train", in rows of the kinds named; in all if
@@ -370,6 +384,15 @@ func perTrial(t *table.Table, nameValue ...string) []float64 {
 		judge.Refuse("erkle2015: %q: %d rows for %d trials", nameValue, g.Len(), n)
 	}
 	return testErrors(g)
+}
+
+// mapped is a function of each of some values.
+func mapped[T, R any](values []T, of func(T) R) []R {
+	out := make([]R, len(values))
+	for i, v := range values {
+		out[i] = of(v)
+	}
+	return out
 }
 
 // points are differences of errors.
@@ -500,7 +523,12 @@ func orMissing(d plots.Drawing, what string) (plots.Drawing, error) {
 	return d, nil
 }
 
-// styles are the lines of the methods in all figures.
+// stylesOf are the lines of some methods.
+func stylesOf(methods []string) []plots.Line {
+	return mapped(methods, func(method string) plots.Line { return styles[method] })
+}
+
+// styles are the lines of the methods.
 var styles = map[string]plots.Line{
 	paERKLE:     {Name: paERKLE, Color: 0, Dashed: true},
 	paERKLETen:  {Name: paERKLETen, Color: 0},
@@ -509,4 +537,17 @@ var styles = map[string]plots.Line{
 	gnmdsBatch:  {Name: gnmdsBatch, Color: 2},
 	steBatch:    {Name: steBatch, Color: 3},
 	cklBatch:    {Name: cklBatch, Color: 4},
+
+	steInverse:     {Name: steInverse, Color: 2},
+	steInverseSqrt: {Name: steInverseSqrt, Color: 3},
+	gnmdsInverse:   {Name: gnmdsInverse, Color: 2},
+	gnmdsRoot:      {Name: gnmdsRoot, Color: 3},
+	gnmdsConstant:  {Name: gnmdsConstant, Color: 4},
+	paFrobenius:    {Name: paFrobenius, Color: 0},
+	steFrobenius:   {Name: steFrobenius, Color: 1},
+
+	paLow:      {Name: paLow, Color: 4},
+	paRejectsA: {Name: paRejectsA, Color: 2},
+	paRejectsB: {Name: paRejectsB, Color: 3},
+	paRejectsC: {Name: paRejectsC, Color: 5},
 }

@@ -7,9 +7,8 @@ import (
 	"time"
 
 	"metriclab/pkg/experiment"
-	"metriclab/pkg/judge"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/learners/triplets"
-	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
@@ -27,18 +26,14 @@ var Repeats = experiment.Spec{
 	Ours:    true,
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		var cells []experiment.Cell
-		for _, d := range dataSets[:len(weightSets)] {
-			cells = append(cells, experiment.Cell{
-				Name: d.name, Dataset: d.datasetAt(scale), Methods: map[string]int{"ERKLE": triplets.ERKLEVersion}, Settings: repeatsSettings{d.settings(scale)},
-			})
-		}
-		return cells
+		return mapped(dataSets[:len(weightSets)], func(d dataSet) experiment.Cell {
+			return experiment.Cell{Name: d.name, Dataset: d.datasetAt(scale), Methods: map[string]int{"ERKLE": triplets.ERKLEVersion}, Settings: repeatsSettings{d.settings(scale)}}
+		})
 	},
 	Trials:  experiment.Trials(10),
 	Columns: repeatsColumns,
 	Trial:   repeatsTrial,
-	Views:   []experiment.View{{Name: "repeats", Title: "Test error by which triplets are repeated", Draw: drawRepeats}},
+	Views:   []experiment.View{{Name: "repeats", Title: "Test error by which triplets are repeated", Draw: repeatsView.Draw}},
 	Claims:  repeatsClaims,
 	Cost:    15 * time.Second,
 }
@@ -76,14 +71,16 @@ func repeatsTrial(ctx context.Context, run *experiment.Run) error {
 	return nil
 }
 
-func drawRepeats(t *table.Table) (plots.Drawing, error) {
-	text := &plots.TextTable{Head: []string{"data", "method", "triplets", "draws", "training error (%)", "test error (%)", "±"}}
-	for key, g := range groups(t, "cell", "method", "triplets", "draws") {
-		mean, half := judge.Summarize(testErrors(g)).Interval()
-		text.Rows = append(text.Rows, append(key, fmt.Sprintf("%.2f", 100*judge.Summarize(strictErrors(g, "train")).Mean), fmt.Sprintf("%.2f", 100*mean), fmt.Sprintf("%.2f", 100*half)))
-	}
-	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Ten passes (β = 10) of PA-ERKLE and STE-ERKLE (δ = 1), where each round repeats nine of the triplets so far. Uniform is the paper's draw; seldom draws each with a probability in proportion to 1/(1 + how often it was drawn before) (ours). Share of triplets that the kernel does not satisfy, a tie counting as not satisfied. " +
-		"Points from N(0, I) in R⁵⁰, answers without error: 100 of them with 10,000 training triplets, 500 with 1,000 (20 and 25 in R⁵ with 300 and 50 at smoke scale). " + trialsNote(t)}}, "errors on any data")
+var repeatsView = frame.View{
+	Text: &frame.Text{
+		By: []string{"cell", "data", "method", "method", "triplets", "triplets", "draws", "draws"},
+		Cells: []frame.Cell{
+			frame.Of("training error (%)", strictIn("train"), frame.Percent, "%.2f"), frame.Of("test error (%)", testErrors, frame.Percent, "%.2f"), frame.Half("±", testErrors, frame.Percent, "%.2f"),
+		},
+	},
+	Caption: frame.Says("Ten passes (β = 10) of PA-ERKLE and STE-ERKLE (δ = 1), where each round repeats nine of the triplets so far. Uniform is the paper's draw; seldom draws each with a probability in proportion to 1/(1 + how often it was drawn before) (ours). Share of triplets that the kernel does not satisfy, a tie counting as not satisfied.",
+		"Points from N(0, I) in R⁵⁰, answers without error: 100 of them with 10,000 training triplets, 500 with 1,000 (20 and 25 in R⁵ with 300 and 50 at smoke scale).", "", ""),
+	Missing: "errors on any data",
 }
 
 var repeatsClaims = experiment.Claims([]experiment.Claim{
@@ -92,19 +89,9 @@ var repeatsClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours, after Appendix B: ten passes generalise better if they favour triplets drawn less often.",
 		Where:     "Appendix B, suggested: \"when a triplet gets chosen on line 7, one could reduce the probability of that triplet being chosen subsequently\"", Theirs: "not in the paper",
 		Predicate: "After all training triplets the test error with uniform draws minus that with draws in proportion to 1/(1 + times drawn), paired by trial, is positive on 100 points and on 500. Readings: PA-ERKLE and STE-ERKLE.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Each(drawMethods, func(method string) (string, judge.Test) {
-				var units []judge.Unit
-				for _, data := range weightSets {
-					cell := t.Where("cell", data)
-					last := fmt.Sprint(lastSize(cell))
-					of := func(d triplets.Draws) []float64 {
-						return perTrial(cell, "method", method, "triplets", last, "draws", d.String())
-					}
-					units = append(units, judge.Paired(data, of(triplets.DrawUniform), of(triplets.DrawSeldom)))
-				}
-				return method, judge.Positive{Units: units, Rule: points}
-			})
-		},
+		Test: frame.UnderNames(drawMethods, func(method string) frame.Test {
+			of := func(d triplets.Draws) frame.Measure { return atLast(testErrors.PerTrial("draws", d.String())) }
+			return frame.Positive(points, frame.OverCells("cell", weightSets, of(triplets.DrawUniform).Minus(of(triplets.DrawSeldom)))).Where("method", method)
+		}),
 	},
 })

@@ -2,14 +2,12 @@ package erkle2015
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
 	"metriclab/pkg/experiment"
-	"metriclab/pkg/judge"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/learners/triplets"
-	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
@@ -18,7 +16,6 @@ const (
 	weightNone   = "no trace"
 	weightBudget = "budget"
 	weightShare  = "share"
-	weightTuned  = "fixed, τ by validation"
 )
 
 // weightRules are the rules without a parameter.
@@ -32,17 +29,19 @@ type weightsSettings struct {
 	Fixed []float64 `key:"fixed,list"`
 }
 
-// params returns the parameters of each weight, and their names in order.
-func (s weightsSettings) params() (names []string, p map[string]triplets.ERKLEParams) {
-	names = slices.Concat([]string{weightNone}, weightRules)
-	p = map[string]triplets.ERKLEParams{
-		weightNone: {}, weightBudget: {TraceRule: triplets.TraceBudget}, weightShare: {TraceRule: triplets.TraceShare},
-	}
+// weighted is PA-ERKLE with a weight of the trace.
+type weighted struct {
+	name   string
+	params triplets.ERKLEParams
+}
+
+// learners have each weight, in order.
+func (s weightsSettings) learners() []weighted {
+	out := []weighted{{weightNone, triplets.ERKLEParams{}}, {weightBudget, triplets.ERKLEParams{TraceRule: triplets.TraceBudget}}, {weightShare, triplets.ERKLEParams{TraceRule: triplets.TraceShare}}}
 	for _, tau := range s.Fixed {
-		names = append(names, weightFixed(tau))
-		p[weightFixed(tau)] = triplets.ERKLEParams{Trace: tau}
+		out = append(out, weighted{weightFixed(tau), triplets.ERKLEParams{Trace: tau}})
 	}
-	return names, p
+	return out
 }
 
 // weightTaus are the fixed weights among which validation chooses, ascending.
@@ -63,20 +62,16 @@ var Weights = experiment.Spec{
 	Ours:    true,
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		var cells []experiment.Cell
-		for _, d := range dataSets[:len(weightSets)] {
+		return mapped(dataSets[:len(weightSets)], func(d dataSet) experiment.Cell {
 			s := d.settings(scale)
 			s.Train = min(s.Train, weightTrain[d.name])
-			cells = append(cells, experiment.Cell{
-				Name: d.name, Dataset: d.datasetAt(scale), Methods: map[string]int{"ERKLE": triplets.ERKLEVersion}, Settings: weightsSettings{s, weightTaus},
-			})
-		}
-		return cells
+			return experiment.Cell{Name: d.name, Dataset: d.datasetAt(scale), Methods: map[string]int{"ERKLE": triplets.ERKLEVersion}, Settings: weightsSettings{s, weightTaus}}
+		})
 	},
 	Trials:  experiment.Trials(7),
 	Columns: weightsColumns,
 	Trial:   weightsTrial,
-	Views:   []experiment.View{{Name: "weights", Title: "Error and rank by the weight of the trace", Draw: drawWeights}},
+	Views:   []experiment.View{{Name: "weights", Title: "Error and rank by the weight of the trace", Draw: weightsView.Draw}},
 	Claims:  weightsClaims,
 	Cost:    time.Minute,
 }
@@ -94,17 +89,15 @@ func weightsTrial(ctx context.Context, run *experiment.Run) error {
 	if err != nil {
 		return err
 	}
-	names, params := settings.params()
-	for _, name := range names {
-		if err := runERKLE(ctx, s, params[name], run.Seed, []int{len(s.train)}, func(_ int, l *triplets.ERKLE) {
+	for _, x := range settings.learners() {
+		if err := runERKLE(ctx, s, x.params, run.Seed, []int{len(s.train)}, func(_ int, l *triplets.ERKLE) {
 			k := l.Kernel()
-			v := table.Values{"rank": float64(triplets.Rank(k, triplets.RankTolerance))}
+			v := s.errors(k)
+			v["rank"], v["trace"] = float64(triplets.Rank(k, triplets.RankTolerance)), 0
 			for i := range s.objects {
 				v["trace"] += k.At(i, i)
 			}
-			errorsOf(k, s.validation).put(v, "validation")
-			s.testErrors(k).put(v, "test")
-			run.Rows.Add(table.Key{"weight": name}, v)
+			run.Rows.Add(table.Key{"weight": x.name}, v)
 		}); err != nil {
 			return err
 		}
@@ -112,18 +105,18 @@ func weightsTrial(ctx context.Context, run *experiment.Run) error {
 	return nil
 }
 
-func drawWeights(t *table.Table) (plots.Drawing, error) {
-	text := &plots.TextTable{Head: []string{"data", "weight", "test error (%)", "±", "rank", "trace"}}
-	for data, cell := range t.Group("cell") {
-		for name, g := range cell.Group("weight") {
-			s := judge.Summarize(testErrors(g))
-			mean, half := s.Interval()
-			text.Rows = append(text.Rows, []string{data, name, fmt.Sprintf("%.2f", 100*mean), fmt.Sprintf("%.2f", 100*half),
-				fmt.Sprintf("%.0f", judge.Summarize(g.Values("rank")).Mean), fmt.Sprintf("%.0f", judge.Summarize(g.Values("trace")).Mean)})
-		}
-	}
-	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: "PA-ERKLE, one pass, with a weight of the trace (ours). Share of the test triplets that the kernel does not satisfy, a tie counting as not satisfied, its rank, and its trace. Points from N(0, I) in R⁵⁰, answers without error: 100 of them with 2,000 training triplets, 500 with 500 (20 and 25 in R⁵ with 300 and 50 at smoke scale). " +
-		"After each update that changes the kernel all eigenvalues fall, those below 0 to 0: with budget, by what the trace exceeds that of K = I by, over the number of objects; with share, by γ/j at update j; fixed, by γτ. No trace is the paper's learner. " + trialsNote(t)}}, "errors on any data")
+var weightsView = frame.View{
+	Text: &frame.Text{
+		By: []string{"cell", "data", "weight", "weight"},
+		Cells: []frame.Cell{
+			frame.Of("test error (%)", testErrors, frame.Percent, "%.2f"), frame.Half("±", testErrors, frame.Percent, "%.2f"),
+			frame.Of("rank", frame.Column("rank"), frame.Band{}, "%.0f"), frame.Of("trace", frame.Column("trace"), frame.Band{}, "%.0f"),
+		},
+	},
+	Caption: frame.Says("PA-ERKLE, one pass, with a weight of the trace (ours). Share of the test triplets that the kernel does not satisfy, a tie counting as not satisfied, its rank, and its trace.",
+		"Points from N(0, I) in R⁵⁰, answers without error: 100 of them with 2,000 training triplets, 500 with 500 (20 and 25 in R⁵ with 300 and 50 at smoke scale).",
+		"After each update that changes the kernel all eigenvalues fall, those below 0 to 0: with budget, by what the trace exceeds that of K = I by, over the number of objects; with share, by γ/j at update j; fixed, by γτ. No trace is the paper's learner.", ""),
+	Missing: "errors on any data",
 }
 
 var weightsClaims = experiment.Claims([]experiment.Claim{
@@ -132,9 +125,7 @@ var weightsClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours, after Section 6: PA-ERKLE generalises better with a weight of the trace that has no parameter than without one.",
 		Where:     "Section 6, suggested as future work; Section 4.1: \"our online formulation does not include trace regularization. Although this may impact our method in generalizing to unseen triplets\"", Theirs: "not in the paper",
 		Predicate: "The test error of PA-ERKLE minus that with the rule, paired by trial, is positive on 100 points and on 500. Readings: budget and share.",
-		Test: func(t *table.Table) judge.Test {
-			return weightReadings(t, 0, func(cell *table.Table) []float64 { return perTrial(cell, "weight", weightNone) })
-		},
+		Test:      lessWeighted(testErrors.PerTrial("weight", weightNone)),
 	},
 	{
 		ID: "weights-tuned", View: "weights",
@@ -142,44 +133,16 @@ var weightsClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours, after Section 6: a weight of the trace that has no parameter does as well as the fixed one that validation chooses.",
 		Where:     "Section 6, suggested as future work", Theirs: "not in the paper",
 		Predicate: "The test error of PA-ERKLE with the fixed τ minus that with the rule, paired by trial, is above −1 point on 100 points and on 500; τ is, per trial, that of 0.001, 0.01 and 0.1 with the least validation error, the smallest of equals. Readings: budget and share.",
-		Test: func(t *table.Table) judge.Test {
-			return weightReadings(t, .01, tunedWeight)
-		},
+		Test:      lessWeighted(tunedWeight.Plus(.01)),
 	},
 })
 
 // tunedWeight are the test errors by trial of the fixed weight with the least validation error.
-func tunedWeight(cell *table.Table) []float64 {
-	var least, out []float64
-	for _, tau := range weightTaus {
-		test := perTrial(cell, "weight", weightFixed(tau))
-		validation := strictErrors(cell.Where("weight", weightFixed(tau)), "validation")
-		if out == nil {
-			out, least = slices.Clone(test), validation
-			continue
-		}
-		judge.SameLength("trials of "+weightFixed(tau), out, test)
-		for i, v := range validation {
-			if v < least[i] {
-				least[i], out[i] = v, test[i]
-			}
-		}
-	}
-	return out
-}
+var tunedWeight, _ = frame.Least(strictIn("validation"), testErrors, "weight", mapped(weightTaus, weightFixed)...)
 
-// weightReadings tests, for each rule, that its errors are less than those of by plus a margin.
-func weightReadings(t *table.Table, margin float64, by func(cell *table.Table) []float64) judge.Readings {
-	return judge.Each(weightRules, func(rule string) (string, judge.Test) {
-		var units []judge.Unit
-		for _, data := range weightSets {
-			cell := t.Where("cell", data)
-			left := slices.Clone(by(cell))
-			for i := range left {
-				left[i] += margin
-			}
-			units = append(units, judge.Paired(data, left, perTrial(cell, "weight", rule)))
-		}
-		return rule, judge.Positive{Units: units, Rule: points}
+// lessWeighted tests, for each rule, that its errors are less than a measure of the same data.
+func lessWeighted(than frame.Measure) frame.Test {
+	return frame.UnderNames(weightRules, func(rule string) frame.Test {
+		return frame.Positive(points, frame.OverCells("cell", weightSets, than.Minus(testErrors.PerTrial("weight", rule))))
 	})
 }

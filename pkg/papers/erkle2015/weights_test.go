@@ -13,18 +13,17 @@ import (
 // weightsTable makes up errors per thousand by weight; on validation triplets the fixed τ named valid is the best.
 func weightsTable(valid string, wrong map[string]int) *table.Table {
 	tb := experimenttest.Table(Weights)
-	names, _ := weightsSettings{Fixed: weightTaus}.params()
 	for _, data := range weightSets {
 		for trial := range madeTrials {
-			for m, name := range names {
+			for m, x := range (weightsSettings{Fixed: weightTaus}).learners() {
 				v := table.Values{"rank": 1, "trace": 1}
-				errorCount{wrong[name] + (trial+m)%3, 0, 1000}.put(v, "test")
+				errorCount{wrong[x.name] + (trial+m)%3, 0, 1000}.put(v, "test")
 				onValidation := 500
-				if name == valid {
+				if x.name == valid {
 					onValidation = 100
 				}
 				errorCount{onValidation, 0, 1000}.put(v, "validation")
-				tb.Add(table.Key{"cell": data, "trial": strconv.Itoa(trial), "weight": name}, v)
+				tb.Add(table.Key{"cell": data, "trial": strconv.Itoa(trial), "weight": x.name}, v)
 			}
 		}
 	}
