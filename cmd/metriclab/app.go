@@ -193,7 +193,7 @@ func (a *app) root() *cobra.Command {
 		Long: `metriclab regenerates the figures and tables of papers on metric learning,
 grades each of their claims against what it measured, and writes a report.
 
-Exit codes: 0 all is well; 1 something failed (jobs, drawing, data, files);
+Exit codes: 0 all is well; 1 something failed (jobs, figures, data, files);
 2 the command line or the environment is wrong, so that the same command never
 succeeds; 3 merge: jobs are missing; 130 interrupted.
 
@@ -262,7 +262,7 @@ const overview = `metriclab: papers on metric learning, run again and graded. Wh
   metriclab evaluate DATA.csv        its nearest-neighbour error, beside Euclidean
   metriclab compare DATA.csv         learners ranked by it, and which to take
   metriclab transform DATA.csv       the table embedded by a fitted metric
-  metriclab plot DATA.csv            the same, drawn
+  metriclab plot DATA.csv            the same, as a plot
   metriclab predict NEW.csv          the classes of new rows, by their nearest training rows
   metriclab neighbours NEW.csv       the nearest training rows of new rows
   metriclab learn --learner pola     learn online from JSON lines, answer each with a prediction

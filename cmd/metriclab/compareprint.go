@@ -78,7 +78,7 @@ func (a *app) printComparison(f *compareFlags, q *comparison, on ready, r *model
 	}
 	fmt.Fprintln(&b, advice(r))
 	if f.figure != "" && len(r.Ranked) > 0 {
-		fmt.Fprintf(&b, "drawn to %s\n", f.figure)
+		fmt.Fprintf(&b, "plotted to %s\n", f.figure)
 	}
 	_, err := io.WriteString(a.out, b.String())
 	return err
@@ -146,7 +146,7 @@ func advice(r *model.Comparison) string {
 	return s + fmt.Sprintf("Take %s, the cheapest of these, by estimate.", take.Recipe.Learner)
 }
 
-// drawComparison draws the errors.
+// drawComparison renders the errors.
 func drawComparison(path, name string, r *model.Comparison) error {
 	files, err := r.Drawing(name).Render("compare", plots.Options{})
 	if err != nil {

@@ -150,7 +150,7 @@ model. --coordinates, .csv or .npy, is that of --dim coordinates of each object,
 which the objects vary most; the CSV file has the name or number of the object first,
 as it is. --guard-formulas writes ' before one that a spreadsheet would run.
 Distances between coordinates are the learned ones in as many dimensions as objects.
-metriclab plot --model draws the objects. There is no map for new ones.
+metriclab plot --model shows the objects. There is no map for new ones.
 
   metriclab fit --triplets answers.csv --learner ste --dim 2 --coordinates z.csv
   metriclab evaluate --triplets answers.csv --learner ste`

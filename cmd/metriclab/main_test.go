@@ -274,7 +274,7 @@ func TestFileNames(t *testing.T) {
 func TestCLIDocs(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("# The metriclab command\n\nGenerated from the command itself by `go generate ./cmd/metriclab`; do not edit.\n\n" +
-		"Exit codes: 0 all is well; 1 something failed (jobs, drawing, data, files); 2 the command line or the environment is wrong, so that the same command never succeeds; 3 merge: jobs are missing; 130 interrupted.\n\n" +
+		"Exit codes: 0 all is well; 1 something failed (jobs, figures, data, files); 2 the command line or the environment is wrong, so that the same command never succeeds; 3 merge: jobs are missing; 130 interrupted.\n\n" +
 		"Environment: `METRICLAB_MIRROR` is the default of `data get --mirror`. `SHARD_INDEX` and `SHARD_COUNT` are the default of `run --shard`; " +
 		"in place of `SHARD_INDEX` the index of an engine is read, see [run](#metriclab-run).\n\n")
 	var write func(c *cobra.Command)
@@ -395,7 +395,7 @@ func TestProgressOnTerminal(t *testing.T) {
 			t.Errorf("stderr lacks %q:\n%s", want, c.err.String())
 		}
 	}
-	if !strings.Contains(portable(c.out.String()), "\nreport: out/smoke/report.html\nsmoke scale: 2 experiments with 2 figures drawn on built-in data, no claim is graded; the graded results: metriclab report --scale full\n") {
+	if !strings.Contains(portable(c.out.String()), "\nreport: out/smoke/report.html\nsmoke scale: 2 experiments with 2 figures rendered on built-in data, no claim is graded; the graded results: metriclab report --scale full\n") {
 		t.Errorf("stdout:\n%s", c.out.String())
 	}
 }

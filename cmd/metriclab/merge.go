@@ -16,9 +16,9 @@ func (a *app) mergeCommand() *cobra.Command {
 	var names []string
 	c := &cobra.Command{
 		Use:   "merge [DIR ...]",
-		Short: "Bring the jobs of several machines or shards together, then draw, grade and report",
+		Short: "Bring the jobs of several machines or shards together, then render, grade and report",
 		Long: `Copy the finished jobs of the results folders DIR ... to the own results folder
-(--results), then draw, grade, publish and report as run does when no job is
+(--results), then render, grade, publish and report as run does when no job is
 missing. Without DIR it does so with the jobs that are here, such as those of
 shards that wrote to one shared folder.
 

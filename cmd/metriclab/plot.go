@@ -24,11 +24,11 @@ type plotFlags struct {
 	json                       bool
 }
 
-// drawn is the JSON of plot.
-type drawn struct {
+// plotted is the JSON of plot.
+type plotted struct {
 	Schema int    `json:"schema"`
 	File   string `json:"file"`
-	// Points are the items that are drawn, of so many; with --metric the features that are named.
+	// Points are the items that are shown, of so many; with --metric the features that are named.
 	Points int `json:"points"`
 	Of     int `json:"of"`
 	// Shares is what each axis shows of the variance; with --metric its share of the trace.
@@ -42,8 +42,8 @@ func (a *app) plotCommand() *cobra.Command {
 	var f plotFlags
 	c := &cobra.Command{
 		Use:   "plot {DATA.csv | --vectors X.npy | --cross-gram K1.csv | } --model MODEL.json --out PLOT.svg\n  metriclab plot --metric MODEL.json --out PLOT.svg",
-		Short: "Draw items embedded by a fitted model, or the metric itself",
-		Long: fmt.Sprintf(`Draw items along the two directions in which their coordinates, those that transform
+		Short: "Plot items embedded by a fitted model, or the metric itself",
+		Long: fmt.Sprintf(`Plot items along the two directions in which their coordinates, those that transform
 writes, vary most (principal components about their mean).
 
   DATA.csv              the rows of a table
@@ -55,12 +55,12 @@ writes, vary most (principal components about their mean).
 Each class has its colour and shape; --labels gives those of vectors, of objects of
 --cross-gram, and of a .npy table. Both axes have the same scale: near in the plot is near
 under the learned metric, up to what two dimensions can show; the axes say how much that
-is. An embedding in one dimension is drawn against the row of the file. Of more than
-%d items a sample is drawn, the same each time, and the caption says so. The model of
+is. An embedding in one dimension is shown against the row of the file. Of more than
+%d items a sample is shown, the same each time, and the caption says so. The model of
 kernel-itml is refused, as by transform. --out chooses the format by its ending, .png or
-.svg. --json prints what was drawn.
+.svg. --json prints what is shown.
 
---metric draws M = LᵀL: its diagonal, the weight of each feature in squared distances, the
+--metric shows M = LᵀL: its diagonal, the weight of each feature in squared distances, the
 largest first and those beyond %d summed; and the loadings of the same features on the
 two leading axes of M. Kernel learners have no matrix of the features, and are refused.`, model.MaxPoints, model.MaxPlotted),
 		Example: "  metriclab plot wine.csv --model m.json --out wine.png\n  metriclab plot --vectors X.npy --labels L.csv --model m.json --out x.svg",
@@ -95,7 +95,7 @@ two leading axes of M. Kernel learners have no matrix of the features, and are r
 				}
 			}
 			if f.json {
-				return a.printJSON(drawn{
+				return a.printJSON(plotted{
 					Schema: jsonSchema, File: f.out, Points: picture.Points, Of: picture.Of, Shares: append([]float64{}, picture.Shares...), Caption: picture.Caption.String(),
 					Warnings: append([]string{}, warnings...), Notes: append([]string{}, a.noted...),
 				})
@@ -106,7 +106,7 @@ two leading axes of M. Kernel learners have no matrix of the features, and are r
 	}
 	addModel(c, &f.model)
 	addFormat(c, &f.format)
-	c.Flags().StringVar(&f.metric, "metric", "", "file that metriclab fit has written, whose metric is drawn")
+	c.Flags().StringVar(&f.metric, "metric", "", "file that metriclab fit has written, whose metric is shown")
 	completeFlag(c, "metric", completeJSON)
 	addVectors(c, &f.v.vectors)
 	c.Flags().StringVar(&f.cross, "cross-gram", "", "CSV or .npy file of kernel values, a row per object and a column per object of fit --gram")
@@ -116,12 +116,12 @@ two leading axes of M. Kernel learners have no matrix of the features, and are r
 	return c
 }
 
-// picture draws, and completes the path of --out.
+// picture plots, and completes the path of --out.
 func (a *app) picture(c *cobra.Command, args []string, f *plotFlags) (model.Picture, error) {
 	fail := func(err error) (model.Picture, error) { return model.Picture{}, err }
 	ctx := c.Context()
 	if c.Flags().Changed("metric") {
-		return f.drawMetric(c, args)
+		return f.plotMetric(c, args)
 	}
 	about, err := flagsFor{"labels": {ofTable, ofVectors, ofGram}}.check(c, args, ofTable, ofVectors, ofGram, ofObjects)
 	if err != nil {
@@ -149,7 +149,7 @@ func (a *app) picture(c *cobra.Command, args []string, f *plotFlags) (model.Pict
 			return m.Plot(ctx, in.File, labels)
 		})
 	case ofGram:
-		return atOnce(ctx, func() (model.Picture, error) { return a.drawGram(ctx, f) })
+		return atOnce(ctx, func() (model.Picture, error) { return a.plotGram(ctx, f) })
 	case ofObjects:
 		m, err := loadTriplets(f.model)
 		if err != nil {
@@ -180,8 +180,8 @@ func (f *plotFlags) classes(n int) ([]string, error) {
 	return tableFormat{labels: f.labels}.readLabels()(n)
 }
 
-// drawGram draws objects known by their similarities.
-func (a *app) drawGram(ctx context.Context, f *plotFlags) (model.Picture, error) {
+// plotGram shows objects known by their similarities.
+func (a *app) plotGram(ctx context.Context, f *plotFlags) (model.Picture, error) {
 	g, err := loadGram(f.model)
 	if err != nil {
 		return model.Picture{}, err
@@ -204,11 +204,11 @@ func (a *app) drawGram(ctx context.Context, f *plotFlags) (model.Picture, error)
 	return p, err
 }
 
-// drawMetric draws the metric of a model.
-func (f *plotFlags) drawMetric(c *cobra.Command, args []string) (model.Picture, error) {
+// plotMetric shows the metric of a model.
+func (f *plotFlags) plotMetric(c *cobra.Command, args []string) (model.Picture, error) {
 	fail := func(err error) (model.Picture, error) { return model.Picture{}, err }
 	if len(args) > 0 {
-		return fail(usageError{fmt.Errorf("flag --metric: not together with a table: it draws the metric alone, got %q", args)})
+		return fail(usageError{fmt.Errorf("flag --metric: not together with a table: it shows the metric alone, got %q", args)})
 	}
 	for _, name := range append([]string{"model", "vectors", "cross-gram", "labels"}, tableOnly...) {
 		if c.Flags().Changed(name) {

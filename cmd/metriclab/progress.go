@@ -64,7 +64,7 @@ func (a *app) progress(cfg harness.Config) *progress {
 func (p *progress) counts() string {
 	s := fmt.Sprintf("%d of %s", p.last.Ended, plural.Of(p.last.Total, "job"))
 	if p.drawing() {
-		s = fmt.Sprintf("%d of %s drawn", p.last.Drawn, plural.Of(p.last.ToDraw, "experiment"))
+		s = fmt.Sprintf("%d of %s rendered", p.last.Drawn, plural.Of(p.last.ToDraw, "experiment"))
 	}
 	if p.last.Left > 0 {
 		s += ", " + about(p.last.Left) + " left"
@@ -72,7 +72,7 @@ func (p *progress) counts() string {
 	return s
 }
 
-// drawing reports whether all jobs have ended and something is left to draw. The caller holds mu.
+// rendering reports whether all jobs have ended and something is left to render. The caller holds mu.
 func (p *progress) drawing() bool { return p.last.Ended == p.last.Total && p.last.ToDraw > 0 }
 
 func (p *progress) event(e harness.Event) {
@@ -116,7 +116,7 @@ func (p *progress) event(e harness.Event) {
 	}
 	if p.bars != nil && p.draws == nil && p.drawing() && p.last.Drawn < p.last.ToDraw {
 		p.draws = p.bars.AddBar(int64(p.last.ToDraw),
-			mpb.PrependDecorators(decor.CountersNoUnit("%d of %d experiments drawn ")),
+			mpb.PrependDecorators(decor.CountersNoUnit("%d of %d experiments rendered ")),
 			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return *p.beside.Load() })),
 			mpb.BarRemoveOnComplete())
 	}

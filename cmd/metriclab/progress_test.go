@@ -29,7 +29,7 @@ func TestBarNeverBlocks(t *testing.T) {
 	}
 }
 
-// A report tells, now and then, how many experiments are drawn; a terminal shows a bar.
+// A report tells, now and then, how many experiments are rendered; a terminal shows a bar.
 func TestReportProgress(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
 		c := newCommand(toys(nil))
@@ -39,7 +39,7 @@ func TestReportProgress(t *testing.T) {
 		p.event(harness.Event{Kind: harness.EventPlanned, ToDraw: 5})
 		p.event(harness.Event{Kind: harness.EventDrawn, Drawn: 2, ToDraw: 5, Left: 3 * time.Second, Outcome: &harness.Outcome{}})
 		p.mu.Lock()
-		if got, want := p.counts(), "2 of 5 experiments drawn, about 3s left"; got != want {
+		if got, want := p.counts(), "2 of 5 experiments rendered, about 3s left"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		if (p.draws != nil) != terminal {

@@ -18,19 +18,19 @@ func (a *app) reportCommand() *cobra.Command {
 	var open bool
 	c := &cobra.Command{
 		Use:   "report [paper|experiment ...]",
-		Short: "Draw and report what is done, without running anything",
-		Long: `Draw the figures of what is done, grade the claims of what is complete and write
+		Short: "Render and report what is done, without running anything",
+		Long: `Render the figures of what is done, grade the claims of what is complete and write
 the report, without running jobs. At full scale also write the scorecard,
 results/README.md, and the pages that it leads to. The path of the report is
 printed at the end; --open shows it in the browser.
 
 Of experiments that are not named, figures and findings stay as they are, unless
-their tables or declarations have changed since they were drawn: to have code that
-several experiments share draw anew, name them all, or none.
+their tables or declarations have changed since they were rendered: to have
+figures of code that several experiments share rendered anew, name them all, or none.
 
 Every file that is read is checked: those of jobs by their checksums, table.csv
 and timing.csv by meta.json, and meta.json by its own. What is damaged is named;
-the rest is drawn all the same. The scorecard stays as it is while published
+the rest is rendered all the same. The scorecard stays as it is while published
 results are damaged.
 
 Exit codes: 0 all is well; 1 a file is damaged, or a figure or claim failed;
@@ -179,7 +179,7 @@ func (a *app) folderFlags(cfg harness.Config) string {
 func (a *app) printOutcomes(res *harness.Result, cfg harness.Config) error {
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	count := map[judge.Verdict]int{}
-	drawn, views := 0, 0
+	rendered, views := 0, 0
 	for _, o := range res.Outcomes {
 		state := "draft: " + o.Watermark
 		if o.Published {
@@ -191,7 +191,7 @@ func (a *app) printOutcomes(res *harness.Result, cfg harness.Config) error {
 		}
 		fmt.Fprintf(w, "%s\t%d of %d jobs\t%s\t%s\n", o.Spec.ID, o.Done, o.Jobs, state, dir)
 		if len(o.Views) > 0 {
-			drawn, views = drawn+1, views+len(o.Views)
+			rendered, views = rendered+1, views+len(o.Views)
 		}
 		for _, c := range o.Claims {
 			count[c.Finding.Verdict]++
@@ -212,8 +212,8 @@ func (a *app) printOutcomes(res *harness.Result, cfg harness.Config) error {
 	}
 	_, err := fmt.Fprintln(a.out, "report: "+res.Report)
 	if smoke && err == nil {
-		_, err = fmt.Fprintf(a.out, "smoke scale: %s with %s drawn on built-in data, no claim is graded; the graded results: metriclab report --scale full\n",
-			plural.Of(drawn, "experiment"), plural.Of(views, "figure"))
+		_, err = fmt.Fprintf(a.out, "smoke scale: %s with %s rendered on built-in data, no claim is graded; the graded results: metriclab report --scale full\n",
+			plural.Of(rendered, "experiment"), plural.Of(views, "figure"))
 	}
 	return err
 }

@@ -20,9 +20,9 @@ func (a *app) runCommand() *cobra.Command {
 	var force, dry bool
 	c := &cobra.Command{
 		Use:   "run [paper|experiment ...]",
-		Short: "Run experiments, draw their figures, grade their claims, write the report",
+		Short: "Run experiments, render their figures, grade their claims, write the report",
 		Long: `Run the jobs of the named experiments (all, if none is named) that are not done,
-in parallel, then draw the figures and write the report, whose path is printed
+in parallel, then render the figures and write the report, whose path is printed
 at the end. A job is one trial of one cell. A finished job is stored at once: a run
 that was interrupted or killed goes on where it was. The file of a job has a
 checksum: one that is damaged is named, and its job runs again.

@@ -72,7 +72,7 @@ func TestUses(t *testing.T) {
 				t.Errorf("%s --json --out: another answer", line)
 			}
 		}
-		var drawn drawn
+		var drawn plotted
 		if err := json.Unmarshal([]byte(run("plot "+kind.plot+" --model m.json --out p.svg --json", exitOK)), &drawn); err != nil {
 			t.Fatal(err)
 		}

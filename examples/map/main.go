@@ -1,4 +1,4 @@
-// Map draws a map of cities from nothing but answers to questions such as "is
+// Map makes a map of cities from nothing but answers to questions such as "is
 // Paris nearer to London or to Rome?". It asks what it is least sure about.
 //
 //	go run ./examples/map -o out/map.png
@@ -39,7 +39,7 @@ func must[T any](v T, err error) T {
 }
 
 func main() {
-	out := flag.String("o", filepath.Join("out", "map.png"), "the `file` to draw, a PNG image")
+	out := flag.String("o", filepath.Join("out", "map.png"), "the `file` to write, a PNG image")
 	flag.Parse()
 
 	n := len(cities)

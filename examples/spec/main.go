@@ -1,5 +1,5 @@
 // Spec is an experiment of one's own: what is measured, and what is claimed of it.
-// The harness runs its jobs, keeps them in out/spec, and judges the claim.
+// The harness runs its jobs, keeps them in out/spec, and grades the claim.
 //
 //	go run ./examples/spec
 package main

@@ -44,7 +44,7 @@ const patience = 30 * time.Second
 // Enter. Where scripts run, buttons and the keys b, c, u and s fill that line. If
 // no answer comes within 30 seconds, or where no Jupyter server runs the kernel, Respond
 // answers all questions, and the output says so. It panics unless Rounds ≥ 1, and on a figure that
-// cannot be drawn.
+// cannot be rendered.
 func Ask(q Interview) int {
 	q.check()
 	if os.Getenv(protocol.GONB_JUPYTER_KERNEL_ID_ENV) == "" {

@@ -30,7 +30,7 @@ func Check(err error) {
 }
 
 // Show displays a drawing: the figure as PNG, then the text that belongs to
-// it. It panics on a drawing that cannot be drawn.
+// it. It panics on a drawing that cannot be rendered.
 func Show(d plots.Drawing) { show(d, "") }
 
 // show is Show with a watermark in the figure and above the text.

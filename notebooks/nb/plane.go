@@ -78,7 +78,7 @@ func Differences(pairs []metric.Pair) []plots.Mark {
 	return marks
 }
 
-// Classes draws the rows of the n×2 matrix x, a colour and shape per label of y.
+// Classes shows the rows of the n×2 matrix x, a colour and shape per label of y.
 func Classes(x *mat.Dense, y []int) []plots.Mark {
 	at := map[int]*plots.Points{}
 	var order []int

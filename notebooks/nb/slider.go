@@ -21,10 +21,10 @@ const frameDPI = 90
 
 // Slider displays a slider with so many positions, counted from 0, and the figure of the
 // position it is at, first of start. frame returns the text of a position, such as "C = 0.1",
-// and its drawing, of which the figure is shown. All figures are drawn when the cell runs and
+// and its drawing, of which the figure is shown. All figures are rendered when the cell runs and
 // travel in the output: moving the slider needs no kernel and no server, and nothing waits for
 // it. Where scripts do not run, as in a notebook that is not trusted, the figure of start is
-// shown. It panics unless 0 ≤ start < positions, on a drawing that cannot be drawn or has no
+// shown. It panics unless 0 ≤ start < positions, on a drawing that cannot be rendered or has no
 // panels, and on more than 1 MiB of figures.
 func Slider(label string, positions, start int, frame func(position int) (text string, d plots.Drawing)) {
 	s := newSlider(label, positions, start, maxFrames, frame)

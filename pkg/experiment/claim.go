@@ -14,7 +14,7 @@ import (
 // FigureOnly is the value of a claim that the paper shows in a figure only.
 const FigureOnly = "figure only, no number"
 
-// Claim is one assertion of a paper (or one of ours, marked so) and the test that judges
+// Claim is one assertion of a paper (or one of ours, marked so) and the test that grades
 // it. Predicate, margin and tolerance are fixed before the first full run.
 type Claim struct {
 	// ID is unique within the paper, for example "fig3-euclidean".
@@ -71,7 +71,7 @@ func sourceFile(function, file string) string {
 	return path.Join(folder, path.Base(filepath.ToSlash(file)))
 }
 
-// Judge judges whichever of Test and TestTimed is set. times is not used if it is Test. A
+// Judge grades by whichever of Test and TestTimed is set. times is not used if it is Test. A
 // table with the declared columns gives a finding or an error, as for View.DrawWith.
 func (c Claim) Judge(t, times *table.Table) (f judge.Finding, err error) {
 	defer judge.Refused(&err)

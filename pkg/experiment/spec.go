@@ -1,6 +1,6 @@
 // Package experiment is what the author of an experiment declares: its cells with their
-// settings, the columns of its table, the trial that fills them, the views that are drawn
-// from them and the claims that are judged on them. It runs nothing: that is package
+// settings, the columns of its table, the trial that fills them, the views that are rendered
+// from them and the claims that are graded on them. It runs nothing: that is package
 // harness. It knows no learner and no paper.
 //
 // # How it is built
@@ -67,7 +67,7 @@ type Spec struct {
 	// alone. It returns ctx.Err() soon after ctx is done.
 	Trial func(ctx context.Context, run *Run) error
 
-	// Views are the figures and tables drawn from the one table.
+	// Views are the figures and tables rendered from the one table.
 	Views []View
 	// Claims are what the paper asserts about it.
 	Claims []Claim
@@ -149,7 +149,7 @@ type View struct {
 	Name string
 	// Title names it for a reader, for example "Fig. 3, top left: POLA against Euclidean".
 	Title string
-	// Draw draws what the table has and notes what is missing. The table has the columns
+	// Draw renders what the table has and notes what is missing. The table has the columns
 	// job (the first 16 digits of the job's id), cell and trial, and those of Spec.Columns.
 	Draw func(t *table.Table) (plots.Drawing, error)
 	// DrawTimed takes the place of Draw in a view that shows times; exactly one of

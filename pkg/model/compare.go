@@ -54,7 +54,7 @@ type Trial struct {
 	// Inner is the number from 1 of the fold of the training rows that was classified; 0 if it was the test rows of
 	// the split.
 	Inner   int     `json:"inner,omitempty"`
-	Wrong   float64 `json:"wrong"` // rows, a draw of votes by its chance
+	Wrong   float64 `json:"wrong"` // rows, a tie of votes by its chance
 	Rows    int     `json:"rows"`  // classified
 	K       int     `json:"k"`
 	Seconds float64 `json:"cpu_seconds"` // of the fit and its preparation; 0 if not measured
@@ -343,7 +343,7 @@ func (c *Comparison) Take() (Contender, bool) {
 	return slices.MinFunc(tied, func(a, b Contender) int { return cmp.Compare(a.Seconds, b.Seconds) }), true
 }
 
-// Drawing draws the errors as dots with intervals, the best at the top; name is that of the data.
+// Drawing shows the errors as dots with intervals, the best at the top; name is that of the data.
 func (c *Comparison) Drawing(name string) plots.Drawing {
 	mark := func(m plots.Intervals, label string, s judge.Summary) plots.Intervals {
 		mean, half := s.Interval()

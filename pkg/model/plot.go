@@ -23,38 +23,38 @@ import (
 // plot.
 const MaxClasses = 64
 
-// MaxPoints is the number of items beyond which a plot draws a sample.
+// MaxPoints is the number of items beyond which a plot shows a sample.
 const MaxPoints = 5000
 
 // Picture is a drawing of items, or of a metric, in two dimensions.
 type Picture struct {
 	plots.Drawing
-	// Points is the number of items that are drawn, and Of the number that there are.
+	// Points is the number of items that are shown, and Of the number that there are.
 	Points, Of int
 	// Shares holds the part of the variance that each axis shows.
 	Shares []float64
 }
 
-// scene says what draw draws.
+// scene says what render shows.
 type scene struct {
 	name    string // of the data
 	learner string
 	rows    string   // what an item is: "row"
-	of      int      // how many items there are, of which those drawn may be a sample
-	labels  []string // the class of each item that is drawn; nil if there are none
+	of      int      // how many items there are, of which those shown may be a sample
+	labels  []string // the class of each item that is shown; nil if there are none
 	classes []string // that come first; others follow
 	column  string   // what the legend says before a class
 	origin  string   // of the metric: "learned from 3 pairs"
 }
 
-// Plot draws the rows of d, which m has read, in two dimensions of the embedding
+// Plot shows the rows of d, which m has read, in two dimensions of the embedding
 // x ↦ Lx: the two principal directions of the embedded rows of d, those along
 // which they vary most, about their mean. Both axes have the same scale, so that
 // distances in the drawing are what two dimensions can show of the learned metric.
 // Each class has its colour and shape: classes of the training rows keep theirs,
 // new ones come after them; rows without labels are grey. If the embedding has
-// one dimension, its coordinate is drawn against the row of the file. Of more than
-// MaxPoints rows a sample is drawn, which is the same each time.
+// one dimension, its coordinate is shown against the row of the file. Of more than
+// MaxPoints rows it shows a sample, which is the same each time.
 //
 // It returns the errors of Embed, and an error if there are fewer than 2 rows or
 // more than MaxClasses classes. It panics if d is nil.
@@ -68,13 +68,13 @@ func (m *Model) Plot(d *tables.Data) (Picture, error) {
 	if d.Labels != nil && m.layout.Header {
 		column = m.layout.Label
 	}
-	return draw(context.Background(), z, scene{
+	return render(context.Background(), z, scene{
 		name: d.Name, learner: m.recipe.Learner, rows: "row", of: n, labels: d.Labels, classes: m.classes, column: column,
 		origin: fmt.Sprintf("the metric that %s learned from %s with %s", m.recipe.Learner, plural.Of(m.n, "row"), plural.Of(len(m.layout.Features), "feature")),
 	})
 }
 
-// Plot draws the vectors of a file as Model.Plot draws rows. labels holds the class of each vector, or is nil. Of more than MaxPoints vectors only those of
+// Plot shows the vectors of a file as Model.Plot shows rows. labels holds the class of each vector, or is nil. Of more than MaxPoints vectors only those of
 // the sample are read, so that memory does not grow with the file; the directions are those of the sample.
 //
 // It returns the errors of the file and of Embed, one if there are fewer than 2 vectors or more than MaxClasses classes, and the one of ctx. It panics if the
@@ -99,13 +99,13 @@ func (m *Vectors) Plot(ctx context.Context, f *vectors.File, labels []string) (P
 		labels = texts(labels, idx)
 	}
 	learner := cmp.Or(m.recipe.Learner, "a saved file") // which no Fit made
-	return draw(ctx, z, scene{
+	return render(ctx, z, scene{
 		name: filepath.Base(f.Name()), learner: learner, rows: "vector", of: f.Rows(), labels: labels, column: "class",
 		origin: fmt.Sprintf("the metric of %s for vectors of %s", learner, plural.Of(f.Dim(), "number")),
 	})
 }
 
-// Plot draws objects, new ones or those of the fit, by their kernel values with those of the fit, as Embed takes them. labels holds the class of each, or is
+// Plot shows objects, new ones or those of the fit, by their kernel values with those of the fit, as Embed takes them. labels holds the class of each, or is
 // nil. What their coordinates lack is told at Embed.
 //
 // It returns the errors of Embed, one if there are fewer than 2 objects, more than MaxClasses classes, or another number of labels, and the one of ctx.
@@ -118,7 +118,7 @@ func (g *Gram) Plot(ctx context.Context, name string, cross mat.Matrix, labels [
 	if labels != nil && len(labels) != n {
 		return Picture{}, fmt.Errorf("model: %s for %s", plural.Of(len(labels), "label"), plural.Of(n, "object"))
 	}
-	return draw(ctx, z, scene{
+	return render(ctx, z, scene{
 		name: name, learner: g.recipe.Learner, rows: "object", of: n, labels: labels, classes: g.classes, column: "class",
 		origin: fmt.Sprintf("the kernel that %s learned from %s", g.recipe.Learner, plural.Of(g.Objects(), "object")),
 	})
@@ -148,11 +148,11 @@ func texts(all []string, idx []int) []string {
 	return out
 }
 
-// draw draws items by their coordinates, z.
-func draw(ctx context.Context, z *mat.Dense, s scene) (Picture, error) {
+// render shows items by their coordinates, z.
+func render(ctx context.Context, z *mat.Dense, s scene) (Picture, error) {
 	n, r := z.Dims()
 	if n < 2 {
-		return Picture{}, fmt.Errorf("model: %s has 1 %s, want at least 2 to draw", s.name, s.rows)
+		return Picture{}, fmt.Errorf("model: %s has 1 %s, want at least 2 to plot", s.name, s.rows)
 	}
 	width := min(r, n)
 	pca, err := labels.FitPCA(ctx, z, width)

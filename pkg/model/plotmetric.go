@@ -14,7 +14,7 @@ import (
 // MaxPlotted is the number of features that PlotMetric names.
 const MaxPlotted = 30
 
-// PlotMetric draws which features the metric M = LᵀL of m counts, in one panel or two:
+// PlotMetric shows which features the metric M = LᵀL of m counts, in one panel or two:
 //
 //   - M_jj, the share of feature j in the squared distance of two rows that differ by 1 in it alone, in per cent of the trace, the
 //     largest first. Beyond MaxPlotted features the sum of the others has the last row.

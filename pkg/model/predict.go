@@ -28,7 +28,7 @@ import (
 var ErrUnlabelled = errors.New("the training rows have no classes to predict")
 
 // Neighbourhood finds the k nearest training rows of new rows under a learned metric, as nearest.KNN has them, or else the class that they elect, as
-// nearest.Voters has it and Evaluate judges: of classes in a draw, the first. It is safe for concurrent use.
+// nearest.Voters has it and Evaluate scores: of tied classes the first. It is safe for concurrent use.
 type Neighbourhood struct {
 	knn     *nearest.KNN    // of Neighbourhood
 	voters  *nearest.Voters // of Classifier

@@ -255,7 +255,7 @@ func centre(k *mat.SymDense) {
 // mostNamed is the largest number of objects whose names a plot shows.
 const mostNamed = 60
 
-// Plot draws the objects in two dimensions, those in which they vary most, with their names if they are at most 60. It returns the errors of
+// Plot shows the objects in two dimensions, those in which they vary most, with their names if they are at most 60. It returns the errors of
 // Coordinates.
 func (c *Compared) Plot(ctx context.Context) (Picture, error) {
 	n := c.Objects()

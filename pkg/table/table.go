@@ -1,4 +1,4 @@
-// Package table is the tidy table that trials fill and views draw: a few named
+// Package table is the tidy table that trials fill and views show: a few named
 // index columns of strings that say what was measured, a few named value
 // columns of float64 that hold the measurement, one observation per row.
 //

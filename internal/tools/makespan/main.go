@@ -1,6 +1,6 @@
 // Command makespan compares how long runs are predicted to take with how long they took.
 //
-//	go run ./internal/tools/makespan          draws docs/speed/makespan.svg and .png from what is measured
+//	go run ./internal/tools/makespan          renders docs/speed/makespan.svg and .png from what is measured
 //	go run ./internal/tools/makespan measure  first runs the selections with 1 and 2 jobs at a time, some 12 minutes
 //
 // Times are wall times, so that the machine should do nothing else meanwhile. Measured times are
@@ -79,7 +79,7 @@ func command(ctx context.Context, dir string, args []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", table, err)
 	}
-	files, err := draw(ctx, points, "results")
+	files, err := render(ctx, points, "results")
 	if err != nil {
 		return err
 	}
@@ -149,8 +149,8 @@ func read(raw []byte) ([]point, error) {
 	return points, nil
 }
 
-// draw renders predictions for each selection as lines, measured times as points.
-func draw(ctx context.Context, points []point, results string) ([]plots.File, error) {
+// render shows predictions for each selection as lines, measured times as points.
+func render(ctx context.Context, points []point, results string) ([]plots.File, error) {
 	panel := plots.Panel{Title: "Wall time of a run at full scale", XLabel: "workers", YLabel: "minutes", XLog: true, YLog: true, XMin: 0.9, XMax: 1.5 * mostDrawn}
 	for color, s := range append([]string{everything}, selections...) {
 		prediction, err := predict(ctx, s, results)

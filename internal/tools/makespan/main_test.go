@@ -34,7 +34,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// The committed figure is drawn from the committed times, and each measured time is at most twice the predicted one or half of it: another machine,
+// The committed figure is rendered from the committed times, and each measured time is at most twice the predicted one or half of it: another machine,
 // or a busy one, is slower as a whole, but a prediction that is wrong in kind is not.
 func TestCommitted(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
@@ -46,7 +46,7 @@ func TestCommitted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := draw(t.Context(), points, filepath.Join(root, "results"))
+	files, err := render(t.Context(), points, filepath.Join(root, "results"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files, error %v", len(files), err)
 	}

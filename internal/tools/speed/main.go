@@ -115,7 +115,7 @@ func command(ctx context.Context, out io.Writer, args []string) error {
 	return grow(ctx, out, *dir, works, h, clean, *limit)
 }
 
-// grow measures what the folder's table lacks, and draws it.
+// grow measures what the folder's table lacks, and renders it.
 func grow(ctx context.Context, out io.Writer, dir string, works []work, h head, clean bool, limit time.Duration) error {
 	path := filepath.Join(dir, tableName)
 	var known []point

@@ -12,7 +12,7 @@ const FaceSide = 48
 // faceLevels is the number of values that each trait of Faces takes.
 const faceLevels = 4
 
-// Faces draws 16 faces after Chernoff (The use of faces to represent points in
+// Faces returns pictures of 16 faces after Chernoff (The use of faces to represent points in
 // k-dimensional space graphically, 1973), something that people can compare at a
 // glance. Row i of pix holds FaceSide×FaceSide pixels, row by row, from 0 for blank to 1
 // for ink. Row i of traits holds what the face shows, each from 0 to 1 in four equal

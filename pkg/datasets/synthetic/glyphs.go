@@ -17,7 +17,7 @@ import (
 // GlyphSide is the height and width of a glyph.
 const GlyphSide = 12
 
-// The glyphs of the ten digits, three rows of drawings; a column of blanks
+// The glyphs of the ten digits, three rows of pictures; a column of blanks
 // separates neighbours.
 const glyphArt = `
 ............ ............ ............ ............
@@ -81,7 +81,7 @@ func parseGlyphs(art string) [10][]float64 {
 	return out
 }
 
-// Glyph returns a copy of the drawing of digit d: GlyphSide×GlyphSide pixels
+// Glyph returns a copy of the picture of digit d: GlyphSide×GlyphSide pixels
 // row by row, 1 for ink and 0 for paper, strokes about 2 pixels wide, an empty
 // frame of one pixel. It panics unless 0 ≤ d ≤ 9.
 func Glyph(d int) []float64 {

@@ -54,7 +54,7 @@ type tb interface {
 //   - every field of a cell's settings is in the key: changing it changes the job's id;
 //   - each trial returns rows with the declared columns, of declared kinds, that are
 //     filled only where the declaration says so;
-//   - every view renders and every claim is judged without error (the verdict means
+//   - every view renders and every claim is graded without error (the verdict means
 //     nothing at this scale), with the times of a clock that goes on by a
 //     millisecond whenever it is read, and none panics on mutants of the table;
 //   - the values, and of an experiment marked Timing the names of the phases, equal the

@@ -75,7 +75,7 @@ func mutate(tab *table.Table, n int) []mutant {
 	return out
 }
 
-// mutator draws changes of a table. Its methods values to half each return a changed table, made of a copy t of tab
+// mutator makes changes of a table, drawn at random. Its methods values to half each return a changed table, made of a copy t of tab
 // that they may change, and what is changed.
 type mutator struct {
 	tab   *table.Table
@@ -201,7 +201,7 @@ func repeated(tab *table.Table, n int) *table.Table {
 	return out
 }
 
-// survive draws every view and judges every claim on mutants of the table and of
+// survive renders every view and grades every claim on mutants of the table and of
 // the timing table. Drawings and errors are fine, whatever they say; a panic,
 // a call that does not end and one that allocates without bound are not.
 func survive(t tb, s experiment.Spec, tab, times *table.Table) {

@@ -31,7 +31,7 @@ const (
 //     runs again unnoticed;
 //   - smoke: its declarations are well-formed, and every field of every cell's settings is in
 //     the key. Every experiment runs at smoke scale, one trial per cell, as the command does:
-//     with the declared columns, drawn and judged without error, on damaged tables too, and
+//     with the declared columns, rendered and graded without error, on damaged tables too, and
 //     with the values of testdata/smoke.pins;
 //   - results: what is committed below results/ is what the code makes of its tables, and
 //     a caption says where most choices took an end of their grid.
@@ -86,7 +86,7 @@ func pinJobs(t tb, p experiment.Paper, file string) {
 
 // committed fails unless the published results of a paper are what the code makes of their
 // tables, byte for byte: every figure and text of every view, and claims.json; there is no
-// other file; and the tables are filled as declared. Under -short nothing is drawn.
+// other file; and the tables are filled as declared. Under -short nothing is rendered.
 // Drawings and findings are compared on amd64 only: other machines round differently. Only
 // an experiment marked Pending has no published results.
 func committed(t tb, p experiment.Paper, results string) {

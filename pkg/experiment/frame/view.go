@@ -10,7 +10,7 @@ import (
 	"metriclab/pkg/table"
 )
 
-// Band says how the numbers of trials are drawn: as their mean with its 95 % interval.
+// Band says how the numbers of trials are shown: as their mean with its 95 % interval.
 type Band struct {
 	// Scale multiplies the numbers, 100 for per cent; 0 means 1.
 	Scale float64
@@ -23,7 +23,7 @@ type Band struct {
 	None bool
 }
 
-// Percent are shares, drawn in per cent, with bands within 0 and 100.
+// Percent are shares, shown in per cent, with bands within 0 and 100.
 var Percent = Band{Scale: 100, Possible: [2]float64{0, 1}}
 
 // Without is the band without intervals.
@@ -74,7 +74,7 @@ func (b Band) AddRow(m *plots.Intervals, label string, values []float64) {
 	m.Possible = [2]float64{scale * b.Possible[0], scale * b.Possible[1]}
 }
 
-// A Mark draws rows, or nothing where they lack what it shows: nil.
+// A Mark shows rows, or nothing where they lack what it shows: nil.
 type Mark func(rows *table.Table) plots.Mark
 
 // Line is the mean of a measure against a column of numbers, or of names that are numbers. It has
@@ -123,7 +123,7 @@ func Dots(style plots.Intervals, labels string, x Measure, b Band) Mark {
 	}
 }
 
-// Where draws the rows with some cells only.
+// Where shows the rows with some cells only.
 func (m Mark) Where(nameValue ...string) Mark {
 	return func(rows *table.Table) plots.Mark { return m(rows.Where(nameValue...)) }
 }
@@ -131,7 +131,7 @@ func (m Mark) Where(nameValue ...string) Mark {
 // Fixed is the mark itself, whatever the rows are.
 func Fixed(m plots.Mark) Mark { return func(*table.Table) plots.Mark { return m } }
 
-// Panel is a panel with the marks that rows give it. One without marks is not drawn.
+// Panel is a panel with the marks that rows give it. One without marks is left out.
 type Panel struct {
 	plots.Panel
 	Of []Mark
@@ -310,7 +310,7 @@ type View struct {
 	Missing string
 }
 
-// Draw draws the view.
+// Draw renders the view.
 func (v View) Draw(t *table.Table) (plots.Drawing, error) {
 	if v.Of != nil {
 		t = t.Where(v.Of...)

@@ -803,7 +803,7 @@ func readPublished(dir string, s experiment.Spec) published {
 	for _, id := range ids {
 		p.rows[id] = t.Rows(rows[id]...).Select(s.Columns.Texts(), s.Columns.Numbers())
 	}
-	// The rows are sound even if a derived column cannot be made of them; who draws says so.
+	// The rows are sound even if a derived column cannot be made of them; who renders says so.
 	p.table = t
 	if all, err := withDerived(s, t); err == nil {
 		p.table = all

@@ -32,7 +32,7 @@ type GradedClaim struct {
 	Finding judge.Finding
 }
 
-// finish draws and writes what an experiment has, published or as a draft.
+// finish renders and writes what an experiment has, published or as a draft.
 //
 // The files of a published experiment are written one by one, meta.json last. It
 // carries the SHA-256 of both tables, so that after a kill no meta.json matches
@@ -115,7 +115,7 @@ func (p *plan) place(o *Outcome, csv, timing []byte) {
 // than what they are written from.
 func (o *Outcome) keep(csv, timing []byte) bool {
 	read := func(name string) []byte {
-		data, _ := limits.ReadFile(filepath.Join(o.Dir, name)) // what cannot be read is drawn anew
+		data, _ := limits.ReadFile(filepath.Join(o.Dir, name)) // what cannot be read is rendered anew
 		return data
 	}
 	meta, err := seal(o.meta)
@@ -188,7 +188,7 @@ func (d DrawnView) whole(watermark string) bool {
 	return !links(".gif") || d.file(".gif") != nil
 }
 
-// noteDrawn tells that an experiment is drawn, which began at a time.
+// noteDrawn tells that an experiment is rendered, which began at a time.
 func (r *runner) noteDrawn(o *Outcome, start time.Time) {
 	r.mu.Lock()
 	r.drawing += r.cfg.World.now().Sub(start)
@@ -196,7 +196,7 @@ func (r *runner) noteDrawn(o *Outcome, start time.Time) {
 	r.emit(Event{Kind: EventDrawn, Experiment: o.Spec.ID, Outcome: o})
 }
 
-// drawAll draws the views and grades the claims of an experiment into o, and returns what failed.
+// drawAll renders the views and grades the claims of an experiment into o, and returns what failed.
 func drawAll(s experiment.Spec, o *Outcome) (failed []error) {
 	for _, v := range s.Views {
 		d, err := render(v, o.Table, o.Times, o.Watermark)
@@ -336,7 +336,7 @@ func (r *runner) writeAll(dir string, files []plots.File) error {
 	return nil
 }
 
-// render draws a view; a panic in drawing is an error.
+// render renders a view; a panic in rendering is an error.
 func render(v experiment.View, t, times *table.Table, watermark string) (d DrawnView, err error) {
 	d.View = v
 	defer func() {
@@ -374,7 +374,7 @@ func graded(c experiment.Claim, t, times *table.Table, watermark string) (f judg
 	return f, nil
 }
 
-// gradingFailed begins the reason of a claim that could not be judged.
+// gradingFailed begins the reason of a claim that could not be graded.
 const gradingFailed = "The grading failed: "
 
 func firstLine(s string) string {

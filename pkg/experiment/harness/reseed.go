@@ -95,7 +95,7 @@ func Affordable(ctx context.Context, sel []Selected, cfg Config, atMost time.Dur
 }
 
 // Reseed runs experiments as Run does, at full scale with a base seed other than 1, and
-// grades those that are complete. What it draws are drafts in cfg.Folders.
+// grades those that are complete. What it renders are drafts in cfg.Folders.
 func Reseed(ctx context.Context, sel []Selected, cfg Config) (*Result, []Reseeded, error) {
 	if cfg.Scale != experiment.Full || cfg.seed() == 1 || cfg.Trials != 0 || len(cfg.Cells) > 0 || cfg.Shard.some() {
 		return nil, nil, &ConfigError{"another seed is compared at full scale, with all cells and the standard trials, by one process, and is not 1"}

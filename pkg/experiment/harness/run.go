@@ -1,6 +1,6 @@
 // Package harness runs what package experiment declares. It plans the jobs, runs them in
 // parallel, and keeps each finished job in a store that survives a kill at any moment. It
-// merges the stores of several machines, draws the views, judges the claims, publishes what
+// merges the stores of several machines, renders the views, grades the claims, publishes what
 // is complete and writes the report. It knows no learner and no paper.
 //
 //	Run, Report, Merge   jobs, figures, findings, report
@@ -11,7 +11,7 @@
 // # How it is built
 //
 // A run plans the jobs of each experiment, runs those without a result, and keeps each finished job in its own
-// file. When the last job of an experiment has ended, its views are drawn and its claims graded. Pages and report
+// file. When the last job of an experiment has ended, its views are rendered and its claims graded. Pages and report
 // come last.
 //
 //   - A job is done if the store or the published table has its id. So whoever clones the project goes on from
@@ -74,20 +74,20 @@ type Event struct {
 	Outcome    *Outcome      // of Drawn
 	Ended      int           // jobs that have ended, whatever way
 	Total      int           // jobs to run
-	Drawn      int           // experiments that are drawn
-	ToDraw     int           // experiments to draw, for the report those that were not selected too
-	Left       time.Duration // expected time to the end, drawing included; 0 if unknown
+	Drawn      int           // experiments that are rendered
+	ToDraw     int           // experiments to render, for the report those that were not selected too
+	Left       time.Duration // expected time to the end, rendering included; 0 if unknown
 }
 
 // Outcome is what became of one experiment. Of a run of one shard it counts the
-// jobs of the shard only, and nothing is drawn.
+// jobs of the shard only, and nothing is rendered.
 type Outcome struct {
 	Paper experiment.Paper
 	Spec  experiment.Spec
 	// Jobs of the table, how many have rows, how many ran and failed now.
 	Jobs, Done, Ran, Failed int
 	// Published says that the results folder holds the complete table; else Dir
-	// holds a draft, with Watermark, or is "" if there is nothing to draw.
+	// holds a draft, with Watermark, or is "" if there is nothing to render.
 	Published bool
 	Watermark string
 	Dir       string
@@ -98,14 +98,14 @@ type Outcome struct {
 	// Problem says which published file cannot be used, and why; "" if none, or if
 	// the run has made it anew.
 	Problem string
-	// Err says what went wrong in drawing, grading or writing.
+	// Err says what went wrong in rendering, grading or writing.
 	Err error
 
 	meta *metaJSON // nil if there is no table
 	// jobsSum is of the ids of the jobs of the standard trials, with the base seed of the run.
 	jobsSum string
 	files   []string // of Dir, that are complete
-	kept    bool     // Dir has what is shown, drawn before
+	kept    bool     // Dir has what is shown, rendered before
 }
 
 // FailedJob is one job that failed in this run.
@@ -182,7 +182,7 @@ func (s *Result) RerunCommands(cfg Config) []string {
 }
 
 // Run runs the jobs of the selected experiments that are not done, in parallel,
-// keeps each as it finishes, draws the views and writes the report.
+// keeps each as it finishes, renders the views and writes the report.
 //
 // A job that fails, or panics, does not stop the others. When ctx ends, no
 // further job starts, running ones are told, and what has finished is kept. A
@@ -192,13 +192,13 @@ func (s *Result) RerunCommands(cfg Config) []string {
 // for what is wrong before any job runs: a bad Config, a folder that cannot be
 // written, a file that cannot be read, missing data.
 //
-// With Config.Shard only the jobs of the shard run, and nothing is drawn or
+// With Config.Shard only the jobs of the shard run, and nothing is rendered or
 // reported: that is what Merge does when all shards are done.
 func Run(ctx context.Context, sel []Selected, cfg Config) (*Result, error) {
 	return run(ctx, sel, cfg, true)
 }
 
-// Report draws and reports what is done, as Run does, without running jobs.
+// Report renders and reports what is done, as Run does, without running jobs.
 func Report(ctx context.Context, sel []Selected, cfg Config) (*Result, error) {
 	return run(ctx, sel, cfg, false)
 }
@@ -226,8 +226,8 @@ type runner struct {
 	total  int
 	meter  *cpushare.Meter
 
-	ready chan *plan // whose last job has ended, to be drawn; holds all plans
-	keeps bool       // views and findings that are drawn already, and fit
+	ready chan *plan // whose last job has ended, to be rendered; holds all plans
+	keeps bool       // views and findings that are rendered already, and fit
 
 	stored []string // files of the jobs that have finished
 
@@ -235,7 +235,7 @@ type runner struct {
 	ended         int
 	left          map[*plan]int // jobs not yet ended
 	drawn, toDraw int
-	drawing       time.Duration // what drawing has taken so far
+	drawing       time.Duration // what rendering has taken so far
 	wall          map[*plan]time.Duration
 	count         map[*plan]int
 }
@@ -332,7 +332,7 @@ func (r *runner) announce(plans []*plan, execute bool) {
 	r.emit(Event{Kind: EventPlanned, NoChecksum: r.result.NoChecksum})
 }
 
-// execute runs the pending jobs, those of experiments marked Timing last and one by one, and draws beside them what
+// execute runs the pending jobs, those of experiments marked Timing last and one by one, and renders beside them what
 // is complete.
 func (r *runner) execute(ctx context.Context, plans []*plan, outcomes map[*plan]*Outcome) {
 	var parallel, single []task
@@ -361,7 +361,7 @@ func (r *runner) execute(ctx context.Context, plans []*plan, outcomes map[*plan]
 	drawing.Wait()
 }
 
-// conclude draws what had no job to run and writes the report, unless the run was cut off; a shard only counts.
+// conclude renders what had no job to run and writes the report, unless the run was cut off; a shard only counts.
 func (r *runner) conclude(sel []Selected, plans []*plan, outcomes map[*plan]*Outcome, hold *hold) {
 	s := r.result
 	if s.StoreErr == nil {
@@ -427,7 +427,7 @@ func (r *runner) noteDamage(p *plan, execute bool) {
 }
 
 // checkKept returns an error unless the folders of the run, the files of all jobs
-// that it has finished, and those of what it has drawn are still there.
+// that it has finished, and those of what it has rendered are still there.
 func (r *runner) checkKept(h *hold) error {
 	if err := h.check(); err != nil {
 		return err
@@ -590,7 +590,7 @@ func (r *runner) take(e ended, o *Outcome) bool {
 	r.mu.Unlock()
 	r.emit(event)
 	if last && e.storeErr == nil && !r.cfg.Shard.some() {
-		r.ready <- e.plan // drawn beside the jobs of other experiments
+		r.ready <- e.plan // rendered beside the jobs of other experiments
 	}
 	return true
 }

@@ -21,7 +21,7 @@ import (
 //
 // Each row nearer than the k-th one has a vote. The t rows as near as the k-th share the k − m votes that the m nearer ones leave, (k − m)/t each: what each
 // has on average over all orders of equal distances. Distances are equal as those of KNN are. The class with most votes is elected. Of several, those with a row nearest
-// to the query are; if these are still several, it is a draw, which Errors counts by its chance.
+// to the query are; if these are still several, it is a tie, which Errors counts by its chance.
 //
 // Equal rows are searched once, so that many of them cost no more than one. A Voters never changes; it is safe for concurrent use if its metric is.
 type Voters struct {
@@ -37,7 +37,7 @@ type votes struct{ label, n int }
 
 // Election is what the neighbours of a query elect.
 type Election struct {
-	// Labels are those elected, ascending: one, or several in a draw.
+	// Labels are those elected, ascending: one, or several in a tie.
 	Labels []int
 	// Share is the share of all votes that each of Labels has, more than 0 and at most 1.
 	Share float64
@@ -141,7 +141,7 @@ func (v *Voters) Elect(ctx context.Context, queries mat.Matrix, k int) ([]Electi
 	return out, err
 }
 
-// Errors returns for each k of ks the number of rows of queries of which another label is elected than want has, a draw by its chance. Its errors and panics are
+// Errors returns for each k of ks the number of rows of queries of which another label is elected than want has, a tie by its chance. Its errors and panics are
 // those of KNN.Errors.
 func (v *Voters) Errors(ctx context.Context, queries mat.Matrix, want []int, ks []int) ([]float64, error) {
 	m, err := v.queries("Errors", &queries, ks...)
@@ -163,7 +163,7 @@ func (v *Voters) Errors(ctx context.Context, queries mat.Matrix, want []int, ks 
 	return sums(wrong, len(ks)), nil
 }
 
-// LeaveOneOut returns for each k of ks the number of training rows of which the other ones elect another label, a draw by its chance. Its errors are those of KNN.LeaveOneOut.
+// LeaveOneOut returns for each k of ks the number of training rows of which the other ones elect another label, a tie by its chance. Its errors are those of KNN.LeaveOneOut.
 func (v *Voters) LeaveOneOut(ctx context.Context, ks []int) ([]float64, error) {
 	if _, err := v.knn.made().checkKs(ks, v.rows-1, "the number of other training rows"); err != nil {
 		return nil, err

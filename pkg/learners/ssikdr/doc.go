@@ -18,7 +18,7 @@
 //
 // # When to use it
 //
-// To draw objects of a kernel in two or three dimensions with regard to which pairs belong together, and new objects
+// To show objects of a kernel in two or three dimensions with regard to which pairs belong together, and new objects
 // with them. For distances in all dimensions take package itml, for no feedback kernelized.FitPCA.
 //
 // # How it is built
