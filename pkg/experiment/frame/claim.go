@@ -158,6 +158,11 @@ func Parts(names []string, tests ...Test) Test {
 	}
 }
 
+// StandIn is the test on other data than the claim is about; see judge.StandIn.
+func (x Test) StandIn(where string) Test {
+	return func(t *table.Table) judge.Test { return judge.StandIn{Where: where, Test: x(t)} }
+}
+
 // Told is the test with its numbers in other words; words gives all but judge.Shown's Test.
 func (x Test) Told(words func(t *table.Table) judge.Shown) Test {
 	return func(t *table.Table) judge.Test {

@@ -56,6 +56,7 @@ func TestMeasures(t *testing.T) {
 		"least":  {least, []float64{.20, .31, .22, .33, .24, .35, .26}},
 		"means":  {errs.MeanOver("method"), a.Plus(.05)(tb)},
 		"column": {Column("of").Where("method", "a", "trial", "0"), []float64{100}},
+		"on":     {Column("of").On(Only("method", "a")).Where("trial", "0"), []float64{100}},
 	} {
 		if got := tt.m(tb); !near(got, tt.want) {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
@@ -92,7 +93,7 @@ func TestView(t *testing.T) {
 	v := View{
 		Panels: PerGroup(func(cells []string) Panel {
 			return Panel{plots.Panel{Title: cells[0]}, []Mark{
-				Line(plots.Line{Name: "a"}, "size", errs, Percent).Where("method", "a"),
+				Line(plots.Line{Name: "a"}, "size", errs, Percent).On(Only("method", "a")),
 				Line(plots.Line{Name: "none"}, "size", errs, Percent).Where("method", "c"),
 				Fixed(plots.Reference{At: 50}),
 			}}
@@ -200,6 +201,7 @@ func TestClaims(t *testing.T) {
 		"ratio":      {Ratio(judge.Ratio{Bound: .9, AtLeast: true}, at(gain).Where("cell", "one"), at(gain).Where("cell", "two")), judge.Reproduced, ""},
 		"always":     {Always(func(g *table.Table) bool { return g.Len() == 8 }), judge.Reproduced, ""},
 		"units":      {Positive(points, OverCells("cell", []string{"one"}, gain).Where("size", "1")), judge.Reproduced, "one"},
+		"stand-in":   {Positive(points, OverCells("cell", []string{"one"}, at(gain))).StandIn("there"), judge.Untestable, "one"},
 		"named":      {Positive(points, Together(OverCells("cell", []string{"one"}, at(gain)).Named("on ", " data"), Unit("all", at(gain).Where("cell", "two")))), judge.Reproduced, "on one data all"},
 		"readings": {UnderNames([]string{"1", "2"}, func(size string) Test {
 			return Positive(points, Unit(size, gain.Where("cell", "one", "size", size).Plus(map[string]float64{"2": -1}[size])))

@@ -54,6 +54,11 @@ func (m Measure) Where(nameValue ...string) Measure {
 	return func(rows *table.Table) []float64 { return m(rows.Where(nameValue...)) }
 }
 
+// On is the measure of the rows made of a table.
+func (m Measure) On(rows Rows) Measure {
+	return func(t *table.Table) []float64 { return m(rows(t)) }
+}
+
 // PerTrial is the measure of the rows with some cells, of which each trial of the table must
 // have one.
 func (m Measure) PerTrial(nameValue ...string) Measure {

@@ -128,6 +128,11 @@ func (m Mark) Where(nameValue ...string) Mark {
 	return func(rows *table.Table) plots.Mark { return m(rows.Where(nameValue...)) }
 }
 
+// On draws the rows made of a table.
+func (m Mark) On(rows Rows) Mark {
+	return func(t *table.Table) plots.Mark { return m(rows(t)) }
+}
+
 // Fixed is the mark itself, whatever the rows are.
 func Fixed(m plots.Mark) Mark { return func(*table.Table) plots.Mark { return m } }
 
