@@ -128,19 +128,19 @@ func denoiseTrial(ctx context.Context, run *experiment.Run) error {
 }
 
 var denoiseView = frame.View{
-	Columns: 2, Panels: frame.Each(mapped(denoisePasses, denoisePanel)...),
+	From: flippedPercent, Columns: 2,
+	Panels: frame.PerGroup(func(passes []string) frame.Panel {
+		return flippedPanel(passesTitle(int(frame.Parse("passes", passes[0]))), "handling", denoiseLines)
+	}, "passes"),
 	Caption: frame.Says("PA-ERKLE learns from 10,000 comparisons of 100 points from N(0, I) in R⁵⁰ (300 of 20 points in R⁵ at smoke scale), each answer flipped with the probability on the axis (ours).", "",
 		"Denoised: a triplet that closes a cycle with those kept before it is left out before learning, so that a kernel satisfies all others (a maximal acyclic subgraph in the order of arrival, after McFee and Lanckriet 2011). "+
 			"With a threshold all triplets are given, and a step longer than it is not made. The error is the share of all other comparisons, not flipped, that the kernel does not satisfy, a tie counting as not satisfied.", ""),
 	Missing: "any trial",
 }
 
-func denoisePanel(passes int) frame.Panel {
-	lines := []plots.Line{{Name: handleNone, Color: plots.Grey}, {Name: handleDenoise, Color: 0}}
-	for i, name := range handleRejects {
-		lines = append(lines, plots.Line{Name: name, Color: 1 + i, Dashed: true})
-	}
-	return flippedPanel(passesTitle(passes), "handling", lines, "passes", strconv.Itoa(passes))
+var denoiseLines = []plots.Line{
+	{Name: handleNone, Color: plots.Grey}, {Name: handleDenoise, Color: 0},
+	{Name: handleRejects[0], Color: 1, Dashed: true}, {Name: handleRejects[1], Color: 2, Dashed: true}, {Name: handleRejects[2], Color: 3, Dashed: true},
 }
 
 var denoiseClaims = experiment.Claims([]experiment.Claim{

@@ -10,11 +10,10 @@ import (
 	"time"
 
 	"metriclab/pkg/experiment"
-	"metriclab/pkg/judge"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -71,12 +70,7 @@ var fig1Pairs = []struct {
 	batch  batchMethod
 }{{paERKLE, batches[0]}, {steERKLE, batches[1]}}
 
-// fig1Part are the settings of a cell, which measures what they say.
-type fig1Part interface {
-	draws() splitSettings
-	measure(ctx context.Context, r fig1Run) error
-}
-
+// The settings of a cell, which measures what they say.
 type fig1OnlinePart struct {
 	splitSettings
 	Parts int   `key:"parts"`
@@ -143,7 +137,7 @@ var Fig1 = experiment.Spec{
 			c := tauOf(d.name, b.name)
 			chosen[b.name] = chosenTau{c.validated, c.bestOnTest}
 		}
-		cell := func(name string, part fig1Part) experiment.Cell {
+		cell := func(name string, part any) experiment.Cell {
 			return experiment.Cell{Name: name, Dataset: d.datasetAt(scale), Settings: part, Methods: methodVersions}
 		}
 		return []experiment.Cell{
@@ -154,7 +148,7 @@ var Fig1 = experiment.Spec{
 	},
 	Trials:  experiment.Trials(10),
 	Columns: fig1Columns,
-	Trial:   fig1Trial,
+	Trial:   measured,
 	Views:   fig1Views,
 	Claims:  slices.Concat(fig1Claims, fig1Afterwards),
 	Choices: fig1Choices,
@@ -175,25 +169,8 @@ var fig1Columns = slices.Concat(experiment.Columns{
 	experiment.Number("step", "", "size δ of the plain gradient steps, chosen by the reading"),
 })
 
-func fig1Trial(ctx context.Context, run *experiment.Run) error {
-	part := run.Cell.Settings.(fig1Part)
-	s, err := splitOf(run.Env, part.draws(), run.Seed)
-	if err != nil {
-		return err
-	}
-	r := fig1Run{split: s, seed: run.Seed, rows: run.Rows}
-	return part.measure(ctx, r)
-}
-
-// fig1Run is a trial that fills its table.
-type fig1Run struct {
-	split split
-	seed  random.Seed
-	rows  *table.Table
-}
-
 // online measures an ERKLE method with β passes, or with its own number if that is 0.
-func (r fig1Run) online(ctx context.Context, method string, beta int, checkpoints []int) error {
+func (r splitRun) online(ctx context.Context, method string, beta int, checkpoints []int) error {
 	p, err := erkleParams(method)
 	if err != nil {
 		return err
@@ -202,10 +179,10 @@ func (r fig1Run) online(ctx context.Context, method string, beta int, checkpoint
 	if beta > 0 {
 		p.Beta, passes = beta, strconv.Itoa(beta)
 	}
-	if err := runERKLE(ctx, r.split, p, r.seed, checkpoints, func(seen int, l *triplets.ERKLE) {
+	if err := runERKLE(ctx, r.split, p, r.Seed, checkpoints, func(seen int, l *triplets.ERKLE) {
 		v := table.Values{}
 		r.split.testErrors(l.Kernel()).put(v, "test")
-		r.rows.Add(table.Key{"method": method, "triplets": strconv.Itoa(seen), "passes": passes}, v)
+		r.Rows.Add(table.Key{"method": method, "triplets": strconv.Itoa(seen), "passes": passes}, v)
 	}); err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
@@ -213,7 +190,7 @@ func (r fig1Run) online(ctx context.Context, method string, beta int, checkpoint
 }
 
 // measure measures ERKLE after each part of the training triplets, and at the sizes of the batch methods.
-func (p fig1OnlinePart) measure(ctx context.Context, r fig1Run) error {
+func (p fig1OnlinePart) measure(ctx context.Context, r splitRun) error {
 	at := slices.Clone(p.Sizes)
 	for i := range p.Parts {
 		at = append(at, (i+1)*len(r.split.train)/p.Parts)
@@ -228,45 +205,56 @@ func (p fig1OnlinePart) measure(ctx context.Context, r fig1Run) error {
 	return nil
 }
 
+// fig1Fit is a batch fit with its settings as columns, its test errors, and the number of errors by which it is chosen.
+type fig1Fit struct {
+	triplets.BatchResult
+	settings table.Values
+	test     errorCount
+	wrong    int
+}
+
+// fitted is a fit that is chosen by its errors on validation or, by the paper's rule, on test triplets.
+func (r splitRun) fitted(f triplets.BatchResult, reading string, settings table.Values) fig1Fit {
+	out := fig1Fit{f, settings, r.split.testErrors(f.Kernel), 0}
+	if out.wrong = out.test.wrong; reading != byTest {
+		out.wrong = errorsOf(f.Kernel, r.split.validation).wrong
+	}
+	return out
+}
+
 // addBatch adds the row of a fit.
-func (r fig1Run) addBatch(method, reading string, seen, passes int, b triplets.BatchResult, test errorCount, settings table.Values) {
-	v := table.Values{"iterations": float64(b.Iterations), "residual": b.Residual, "converged": 0, "rank": float64(b.Rank)}
-	maps.Copy(v, settings)
-	if b.Status == learners.Converged {
+func (r splitRun) addBatch(method, reading string, seen, passes int, f fig1Fit) {
+	v := table.Values{"iterations": float64(f.Iterations), "residual": f.Residual, "converged": 0, "rank": float64(f.Rank)}
+	maps.Copy(v, f.settings)
+	if f.Status == learners.Converged {
 		v["converged"] = 1
 	}
-	test.put(v, "test")
+	f.test.put(v, "test")
 	key := table.Key{"method": method, "reading": reading, "triplets": strconv.Itoa(seen)}
 	if passes > 0 {
 		key["passes"] = strconv.Itoa(passes)
 	}
-	r.rows.Add(key, v)
+	r.Rows.Add(key, v)
 }
 
 // measure measures the batch methods at the sizes.
-func (p fig1BatchPart) measure(ctx context.Context, r fig1Run) error {
-	type fit struct {
-		triplets.BatchResult
-		tau   float64
-		test  errorCount
-		wrong int // of the validation triplets
-	}
+func (p fig1BatchPart) measure(ctx context.Context, r splitRun) error {
 	for _, g := range p.Grids {
 		b, err := batchOf(g.Method)
 		if err != nil {
 			return err
 		}
-		path := func(tau float64, s stopping) (out []fit, err error) {
-			err = fitPath(ctx, r.split, p.Sizes, triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.loss, Tau: tau, Iterations: s.Iterations, Tol: s.Tol}, func(_ int, f triplets.BatchResult) {
-				out = append(out, fit{f, tau, r.split.testErrors(f.Kernel), errorsOf(f.Kernel, r.split.validation).wrong})
-			})
-			if err != nil {
+		path := func(tau float64, s stopping) (out []fig1Fit, err error) {
+			params := triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.loss, Tau: tau, Iterations: s.Iterations, Tol: s.Tol}
+			if err = fitPath(ctx, r.split, p.Sizes, params, func(_ int, f triplets.BatchResult) {
+				out = append(out, r.fitted(f, byValidation, table.Values{"tau": tau}))
+			}); err != nil {
 				err = fmt.Errorf("%s: %w", b.name, err)
 			}
 			return out, err
 		}
 		chosen := p.Chosen[b.name]
-		byReading := map[string][]fit{}
+		byReading := map[string][]fig1Fit{}
 		for _, tau := range g.Taus {
 			fits, err := path(tau, p.stopping)
 			if err != nil {
@@ -277,23 +265,21 @@ func (p fig1BatchPart) measure(ctx context.Context, r fig1Run) error {
 					byReading[reading] = fits
 				}
 			}
-			best := byReading[atEachSize]
-			if best == nil {
-				best = slices.Clone(fits)
+			if byReading[atEachSize] == nil {
+				byReading[atEachSize] = slices.Clone(fits)
 			}
-			for i, f := range fits {
-				if f.wrong < best[i].wrong {
-					best[i] = f
+			for i, best := range byReading[atEachSize] {
+				if fits[i].wrong < best.wrong {
+					byReading[atEachSize][i] = fits[i]
 				}
 			}
-			byReading[atEachSize] = best
 		}
 		if byReading[toConvergence], err = path(chosen[0], stopping{p.ConvergedIterations, p.ConvergedTol}); err != nil {
 			return err
 		}
 		for _, reading := range batchReadings {
 			for i, f := range byReading[reading] {
-				r.addBatch(b.name, reading, p.Sizes[i], 0, f.BatchResult, f.test, table.Values{"tau": f.tau})
+				r.addBatch(b.name, reading, p.Sizes[i], 0, f)
 			}
 		}
 	}
@@ -301,7 +287,7 @@ func (p fig1BatchPart) measure(ctx context.Context, r fig1Run) error {
 }
 
 // measure measures ERKLE with several β, and batch methods after some gradient steps, over all training triplets.
-func (p fig1PassesPart) measure(ctx context.Context, r fig1Run) error {
+func (p fig1PassesPart) measure(ctx context.Context, r splitRun) error {
 	all := len(r.split.train)
 	for _, pair := range fig1Pairs {
 		for _, beta := range p.Passes {
@@ -320,7 +306,7 @@ func (p fig1PassesPart) measure(ctx context.Context, r fig1Run) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", b.name, err)
 			}
-			r.addBatch(b.name, accelerated, all, n, f, r.split.testErrors(f.Kernel), table.Values{"tau": chosen[0]})
+			r.addBatch(b.name, accelerated, all, n, r.fitted(f, byTest, table.Values{"tau": chosen[0]}))
 		}
 	}
 	return nil
@@ -328,14 +314,8 @@ func (p fig1PassesPart) measure(ctx context.Context, r fig1Run) error {
 
 // fixedSteps adds, for each number of plain gradient steps, the fit whose step size is best on validation or, by the paper's
 // rule, on test triplets: the smallest of equals.
-func (p fig1PassesPart) fixedSteps(ctx context.Context, r fig1Run, b batchMethod, reading string, tau float64) error {
-	type fit struct {
-		triplets.BatchResult
-		test  errorCount
-		step  float64
-		wrong int
-	}
-	best := make([]fit, len(p.Steps))
+func (p fig1PassesPart) fixedSteps(ctx context.Context, r splitRun, b batchMethod, reading string, tau float64) error {
+	best := make([]fig1Fit, len(p.Steps))
 	for _, delta := range p.Deltas {
 		params := triplets.BatchParams{Loss: b.loss, Tau: tau, Method: triplets.BatchFixed, Delta: delta}
 		done := 0
@@ -347,18 +327,13 @@ func (p fig1PassesPart) fixedSteps(ctx context.Context, r fig1Run, b batchMethod
 			}
 			params.Initial, done = f.Kernel, n
 			f.Iterations = n
-			test := r.split.testErrors(f.Kernel)
-			wrong := errorsOf(f.Kernel, r.split.validation).wrong
-			if reading == byTest {
-				wrong = test.wrong
-			}
-			if best[i].Kernel == nil || wrong < best[i].wrong {
-				best[i] = fit{f, test, delta, wrong}
+			if fit := r.fitted(f, reading, table.Values{"tau": tau, "step": delta}); best[i].Kernel == nil || fit.wrong < best[i].wrong {
+				best[i] = fit
 			}
 		}
 	}
 	for i, n := range p.Steps {
-		r.addBatch(b.name, reading, len(r.split.train), n, best[i].BatchResult, best[i].test, table.Values{"tau": tau, "step": best[i].step})
+		r.addBatch(b.name, reading, len(r.split.train), n, best[i])
 	}
 	return nil
 }
@@ -388,164 +363,120 @@ func howFar(t *table.Table, reading string) string {
 
 const fig1Batch = "Batch methods minimise Σ l + τ·trace K with true gradients, accelerated, from the kernel of the size before, until the residual is 10⁻³ (GNMDS and STE: a bound on the distance from the minimum in units of the objective of K = 0) or after 100 iterations, where most fits of GNMDS and STE to many triplets end; with one τ per method from erkle2015/tau unless it says otherwise. The paper's ran plain gradient descent for up to 1000 iterations."
 
-var fig1Views = []experiment.View{
-	{Name: "fig1a", Title: "Fig. 1a: ERKLE by its step rule", Draw: func(t *table.Table) (plots.Drawing, error) {
-		last := lastSize(t)
-		part := func(seen int) bool { return seen*fig1Parts%last == 0 }
-		return drawFig1(t.Where("cell", onlineCell), "triplets", "triplets seen", part, false, []fig1Panel{
-			{"as in the paper", "", []string{steInverse, steInverseSqrt, steERKLE, paERKLE}},
-			{"with the hinge loss", "", []string{gnmdsInverse, gnmdsRoot, gnmdsConstant, paERKLE}},
-			{"forms of the gradient", "", []string{steERKLE, steFrobenius, paERKLE, paFrobenius}},
-		}, "Test error of ERKLE against the number of triplets seen, one update per triplet. Step sizes δ fall as 1/j or 1/√j, are constantly 1, or passive-aggressive (PA, margin 1). The paper does not say which loss the falling step sizes have: the second panel has the hinge. Third: the true gradient of the squared distances in place of the paper's printed matrix G.")
-	}},
-	{Name: "fig1b", Title: "Fig. 1b: ERKLE and batch methods against triplets seen", Draw: func(t *table.Table) (plots.Drawing, error) {
-		sizes := t.Where("cell", batchCell).Unique("triplets")
-		fitted := func(seen int) bool { return slices.Contains(sizes, strconv.Itoa(seen)) }
-		return logErrors(drawFig1(t, "triplets", "triplets seen", fitted, true, []fig1Panel{
-			{byTest + " (the paper's rule)", byTest, allMethods},
-			{toConvergence, toConvergence, allMethods},
-		}, fig1Batch+" In the second panel the residual asked for is 10⁻⁴, the cap 1000 iterations."+howFar(t, byTest)+howFar(t, toConvergence)+ninePasses))
-	}},
-	{Name: "fig1b-readings", Title: "Fig. 1b under two more rules for τ", Draw: func(t *table.Table) (plots.Drawing, error) {
-		sizes := t.Where("cell", batchCell).Unique("triplets")
-		fitted := func(seen int) bool { return slices.Contains(sizes, strconv.Itoa(seen)) }
-		reached := ""
-		if c := t.Where("reading", byValidation, "passes", "").Values("converged"); len(c) > 0 {
-			reached = fmt.Sprintf(" Of the fits of the first panel, %.0f %% reached the residual.", 100*judge.Summarize(c).Mean)
-		}
-		return logErrors(drawFig1(t, "triplets", "triplets seen", fitted, true, []fig1Panel{
-			{byValidation, byValidation, allMethods},
-			{atEachSize, atEachSize, allMethods},
-		}, fig1Batch+" A sum of losses wants a τ that grows with the triplets: in the second panel each size has the one with the least validation error of its trial."+reached+ninePasses))
-	}},
-	{Name: "fig1c", Title: "Fig. 1c: error against passes over all triplets", Draw: func(t *table.Table) (plots.Drawing, error) {
-		methods := []string{paERKLE, steERKLE, gnmdsBatch, steBatch}
-		return drawFig1(t.Where("cell", passesCell), "passes", "passes, or gradient steps", func(int) bool { return true }, true, []fig1Panel{
-			{"gradient steps δ by validation", byValidation, methods},
-			{"gradient steps δ best on test", byTest, methods},
-			{"accelerated steps", accelerated, methods},
-		}, "Test error after all training triplets against the number of passes: β of ERKLE, full gradient steps of the batch methods. Their step size is, for each number of steps, the best of "+fig1Steps.String()+
-			" on validation triplets, or on test triplets (the paper's rule); in the third panel, accelerated steps with a step size found by line search. τ as in Fig. 1b.")
-	}},
-	{Name: "fig1-final", Title: "Errors after all triplets", Draw: drawFig1Final},
-	{Name: "fig1-stopping", Title: "Iterations, stopping and rank of the batch methods of Fig. 1b", Draw: experiment.WithEnds(drawFig1Stopping, fig1Choices)},
-}
-
-// fig1Panel is a panel by the reading of its batch methods.
-type fig1Panel struct {
-	title, reading string
-	methods        []string
-}
-
-// fig1Styles are the lines of methods of Fig. 1 alone.
-var fig1Styles = map[string]plots.Line{
-	steInverse: {Color: 2}, steInverseSqrt: {Color: 3}, gnmdsInverse: {Color: 2}, gnmdsRoot: {Color: 3}, gnmdsConstant: {Color: 4},
-	paFrobenius: {Color: 0}, steFrobenius: {Color: 1},
-}
-
-// curveRows are the rows of a method's curve against triplets or passes.
-func curveRows(t *table.Table, method, reading string) *table.Table {
-	if g := t.Where("method", method, "reading", ""); g.Len() > 0 {
-		return g
-	}
-	return t.Where("method", method, "reading", reading)
-}
-
-// drawFig1 draws the errors of each panel's methods against the column x, where keep holds.
-func drawFig1(t *table.Table, x, label string, keep func(int) bool, log bool, panels []fig1Panel, about string) (plots.Drawing, error) {
-	d := plots.Drawing{Columns: len(panels)}
-	if d.Columns > 3 {
-		d.Columns = 2
-	}
-	for _, pn := range panels {
-		p := plots.Panel{Title: pn.title, XLabel: label, YLabel: "test error (%)", XLog: log}
-		for _, method := range pn.methods {
-			g := curveRows(t, method, pn.reading)
-			if x == "triplets" {
-				g = g.Where("passes", "")
-			}
-			style, ok := styles[method]
-			if !ok {
-				style = fig1Styles[method]
-				style.Name = method
-			}
-			if g.Len() == 0 {
-				continue
-			}
-			p.Marks = append(p.Marks, kept(curveOf(g, x, style, testErrors), keep))
-		}
-		if len(p.Marks) > 0 {
-			d.Panels = append(d.Panels, p)
-		}
-	}
-	d.Caption = plots.Caption{Shows: about + " " + fig1Setup + " " + trialsNote(t)}
-	return orMissing(d, "any trial")
-}
-
 // ninePasses explains "10 passes" of Fig. 1b.
 const ninePasses = " With 10 passes ERKLE makes, after each triplet, 9 more updates with random earlier ones."
 
-// logErrors gives the panels of a figure of Fig. 1b a logarithmic axis from 10 % and names at the lines' ends.
-func logErrors(d plots.Drawing, err error) (plots.Drawing, error) {
-	for i := range d.Panels {
-		p := &d.Panels[i]
-		p.YLog, p.YMin, p.YMax, p.Direct = true, 10, 50, true
-	}
-	d.Columns = 1
-	return d, err
+var fig1Views = []experiment.View{
+	{Name: "fig1a", Title: "Fig. 1a: ERKLE by its step rule", Draw: frame.View{
+		Of: []string{"cell", onlineCell}, Columns: 3, Missing: "any trial",
+		Panels: atSizes(fig1Parted, frame.Each(
+			fig1Panel("as in the paper", "", steInverse, steInverseSqrt, steERKLE, paERKLE),
+			fig1Panel("with the hinge loss", "", gnmdsInverse, gnmdsRoot, gnmdsConstant, paERKLE),
+			fig1Panel("forms of the gradient", "", steERKLE, steFrobenius, paERKLE, paFrobenius),
+		)),
+		Caption: frame.Says("Test error of ERKLE against the number of triplets seen, one update per triplet. Step sizes δ fall as 1/j or 1/√j, are constantly 1, or passive-aggressive (PA, margin 1). The paper does not say which loss the falling step sizes have: the second panel has the hinge. Third: the true gradient of the squared distances in place of the paper's printed matrix G.", fig1Setup, "", ""),
+	}.Draw},
+	{Name: "fig1b", Title: "Fig. 1b: ERKLE and batch methods against triplets seen", Draw: fig1bView(func(t *table.Table) string {
+		return fig1Batch + " In the second panel the residual asked for is 10⁻⁴, the cap 1000 iterations." + howFar(t, byTest) + howFar(t, toConvergence) + ninePasses
+	}, fig1bPanel(byTest+" (the paper's rule)", byTest), fig1bPanel(toConvergence, toConvergence)).Draw},
+	{Name: "fig1b-readings", Title: "Fig. 1b under two more rules for τ", Draw: fig1bView(func(t *table.Table) string {
+		reached := ""
+		if c := t.Where("reading", byValidation, "passes", "").Values("converged"); len(c) > 0 {
+			reached = fmt.Sprintf(" Of the fits of the first panel, %.0f %% reached the residual.", frame.Percent.Mean(c))
+		}
+		return fig1Batch + " A sum of losses wants a τ that grows with the triplets: in the second panel each size has the one with the least validation error of its trial." + reached + ninePasses
+	}, fig1bPanel(byValidation, byValidation), fig1bPanel(atEachSize, atEachSize)).Draw},
+	{Name: "fig1c", Title: "Fig. 1c: error against passes over all triplets", Draw: frame.View{
+		Of: []string{"cell", passesCell}, Columns: 3, Missing: "any trial",
+		Panels: frame.Each(
+			fig1cPanel("gradient steps δ by validation", byValidation), fig1cPanel("gradient steps δ best on test", byTest), fig1cPanel("accelerated steps", accelerated),
+		),
+		Caption: frame.Says("Test error after all training triplets against the number of passes: β of ERKLE, full gradient steps of the batch methods. Their step size is, for each number of steps, the best of "+fig1Steps.String()+
+			" on validation triplets, or on test triplets (the paper's rule); in the third panel, accelerated steps with a step size found by line search. τ as in Fig. 1b.", fig1Setup, "", ""),
+	}.Draw},
+	{Name: "fig1-final", Title: "Errors after all triplets", Draw: frame.View{
+		From: func(t *table.Table) *table.Table { return t.Where("triplets", strconv.Itoa(lastSize(t))) },
+		Text: &frame.Text{By: []string{"cell", "", "method", "method", "reading", "reading", "passes", "passes or steps"}, Cells: []frame.Cell{
+			frame.WithInterval("test error (%)", testErrors, frame.Band{}), frame.WithInterval("ties count half (%)", testHalf, frame.Band{}), valueRange("step δ", "step"),
+		}},
+		Caption: frame.Says("Test errors after all training triplets: of Figs. 1a and 1b where no number of passes is given, and of Fig. 1c; with the step sizes of its gradient steps.", fig1Setup, "", ""), Missing: "any trial",
+	}.Draw},
+	{Name: "fig1-stopping", Title: "Iterations, stopping and rank of the batch methods of Fig. 1b", Draw: experiment.WithEnds(frame.View{
+		Text: &frame.Text{By: []string{"method", "method", "reading", "reading", "triplets", "triplets"}, Cells: []frame.Cell{
+			valueRange("τ", "tau"), frame.Of("iterations", frame.Column("iterations"), frame.Band{}, "%.0f"), frame.Of("converged (%)", frame.Column("converged"), frame.Percent, "%.0f"),
+			{Head: "largest residual", Of: func(g *table.Table) string { return fmt.Sprintf("%.2g", slices.Max(g.Values("residual"))) }},
+			frame.Of("rank", frame.Column("rank"), frame.Band{}, "%.1f"), frame.WithInterval("test error (%)", testErrors, frame.Band{}),
+		}},
+		Of:      []string{"cell", batchCell},
+		Caption: frame.Says("How the fits of Fig. 1b ended: mean iterations, the share that reached the residual of 10⁻³ before the cap, the largest residual, the mean rank of the kernel and its error.", "", fig1Batch+" "+fig1Setup, ""), Missing: "any fit",
+	}.Draw, fig1Choices)},
 }
 
-// kept returns a line at the points where keep holds.
-func kept(line plots.Line, keep func(int) bool) plots.Line {
-	if line.Lo != nil {
-		judge.SameLength("trials at the points of the curve of "+line.Name, line.X, line.Lo)
+// fig1Panel has the errors of methods against triplets, of batch methods by one reading.
+func fig1Panel(title, reading string, methods ...string) frame.Panel {
+	p := fig1Curves(title, "triplets", "triplets seen", reading, methods)
+	for i := range p.Of {
+		p.Of[i] = p.Of[i].Where("passes", "")
 	}
-	out := line
-	out.X, out.Y, out.Lo, out.Hi = nil, nil, nil, nil
-	for i, x := range line.X {
-		if !keep(int(x)) {
-			continue
-		}
-		out.X, out.Y = append(out.X, x), append(out.Y, line.Y[i])
-		if line.Lo != nil {
-			out.Lo, out.Hi = append(out.Lo, line.Lo[i]), append(out.Hi, line.Hi[i])
-		}
-	}
-	return out
+	return p
 }
 
-func drawFig1Final(t *table.Table) (plots.Drawing, error) {
-	text := &plots.TextTable{Head: []string{"method", "reading", "passes or steps", "test error (%)", "ties count half (%)", "step δ"}}
-	last := strconv.Itoa(lastSize(t))
-	for key, g := range groups(t.Where("triplets", last), "cell", "method", "reading", "passes") {
-		if key[0] == passesCell && key[3] == "" {
-			continue
-		}
-		step := ""
-		if d := g.Values("step"); d[0] == d[0] {
-			step = valueRange(d)
-		}
-		text.Rows = append(text.Rows, append(key[1:], judge.Summarize(testErrors(g)).Percent(), judge.Summarize(halfErrors(g, "test")).Percent(), step))
-	}
-	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Test errors after all training triplets: of Figs. 1a and 1b where no number of passes is given, and of Fig. 1c; with the step sizes of its gradient steps. " + fig1Setup + " " + trialsNote(t)}}, "any trial")
+// fig1bPanel has a logarithmic axis from 10 % and names at the lines' ends.
+func fig1bPanel(title, reading string) frame.Panel {
+	p := fig1Panel(title, reading, allMethods...)
+	p.XLog, p.YLog, p.YMin, p.YMax, p.Direct = true, true, 10, 50, true
+	return p
 }
 
-func drawFig1Stopping(t *table.Table) (plots.Drawing, error) {
-	text := &plots.TextTable{Head: []string{"method", "reading", "triplets", "τ", "iterations", "converged (%)", "largest residual", "rank", "test error (%)"}}
-	for key, g := range groups(t.Where("cell", batchCell), "method", "reading", "triplets") {
-		text.Rows = append(text.Rows, append(key,
-			valueRange(g.Values("tau")), fmt.Sprintf("%.0f", judge.Summarize(g.Values("iterations")).Mean), fmt.Sprintf("%.0f", 100*judge.Summarize(g.Values("converged")).Mean),
-			fmt.Sprintf("%.2g", slices.Max(g.Values("residual"))), fmt.Sprintf("%.1f", judge.Summarize(g.Values("rank")).Mean), judge.Summarize(testErrors(g)).Percent(),
-		))
-	}
-	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: "How the fits of Fig. 1b ended: mean iterations, the share that reached the residual of 10⁻³ before the cap, the largest residual, the mean rank of the kernel and its error. " + fig1Batch + " " + fig1Setup + " " + trialsNote(t)}}, "any fit")
+func fig1cPanel(title, reading string) frame.Panel {
+	p := fig1Curves(title, "passes", "passes, or gradient steps", reading, []string{paERKLE, steERKLE, gnmdsBatch, steBatch})
+	p.XLog = true
+	return p
 }
 
-// valueRange writes settings that may differ between trials.
-func valueRange(v []float64) string {
-	low, high := slices.Min(v), slices.Max(v)
-	if low == high {
-		return table.Format(low)
+// fig1Curves has the errors of methods against a column, of batch methods by one reading.
+func fig1Curves(title, x, label, reading string, methods []string) frame.Panel {
+	p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: label, YLabel: "test error (%)"}, Of: frame.Lines("method", stylesOf(methods), x, testErrors, frame.Percent)}
+	for i, method := range methods {
+		of := ""
+		if isBatch(method) {
+			of = reading
+		}
+		p.Of[i] = p.Of[i].Where("reading", of)
 	}
-	return table.Format(low) + " to " + table.Format(high)
+	return p
+}
+
+// fig1bView is a view of panels at the sizes of the batch methods.
+func fig1bView(about func(t *table.Table) string, panels ...frame.Panel) frame.View {
+	return frame.View{
+		Columns: 1, Missing: "any trial",
+		Panels: atSizes(func(t *table.Table) []string { return t.Where("cell", batchCell).Unique("triplets") }, frame.Each(panels...)),
+		Caption: func(t *table.Table) plots.Caption {
+			return plots.Caption{Shows: about(t), Data: fig1Setup, Intervals: experiment.TrialsNote(t, "")}
+		},
+	}
+}
+
+// atSizes are the panels of the rows with some numbers of triplets.
+func atSizes(sizes func(t *table.Table) []string, of frame.Panels) frame.Panels {
+	return func(t *table.Table) []plots.Panel { return of(frame.Only("triplets", sizes(t)...)(t)) }
+}
+
+// fig1Parted are the numbers of triplets after each part of them.
+func fig1Parted(t *table.Table) []string {
+	last := lastSize(t)
+	return slices.DeleteFunc(slices.Clone(t.Unique("triplets")), func(cell string) bool { return count("triplets", cell)*fig1Parts%last != 0 })
+}
+
+// valueRange is a column with settings that may differ between trials; empty of rows without one.
+func valueRange(head, column string) frame.Cell {
+	return frame.Cell{Head: head, Of: func(g *table.Table) string {
+		v := g.Values(column)
+		low, high := slices.Min(v), slices.Max(v)
+		if low == high || low != low {
+			return table.Format(low)
+		}
+		return table.Format(low) + " to " + table.Format(high)
+	}}
 }

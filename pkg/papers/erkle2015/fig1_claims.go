@@ -37,11 +37,9 @@ var fig1Claims = experiment.Claims([]experiment.Claim{
 		Statement: "For a setting of 1/j, the learning rate decays too rapidly to improve performance significantly after j = 3000.",
 		Where:     fiveOne + "Fig. 1a", Theirs: experiment.FigureOnly,
 		Predicate: "The error after 3,000 triplets and that after all 10,000 differ by less than a point (the whole interval); with the losses of STE and of GNMDS.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Under([]string{steInverse, gnmdsInverse}, func(method string) judge.Test {
-				return judge.Equivalent{Units: []judge.Unit{judge.Paired(method, onlineAt(t, method, 0.3), onlineAt(t, method, 1))}, Margin: stalledMargin, Rule: points}
-			})
-		},
+		Test: frame.UnderNames([]string{steInverse, gnmdsInverse}, func(method string) frame.Test {
+			return frame.Equivalent(stalledMargin, 1, points, frame.Unit(method, onlineAt(method, 0.3).Minus(onlineAt(method, 1))))
+		}),
 	},
 	{
 		ID:        "fig1a-root-better",
@@ -49,11 +47,9 @@ var fig1Claims = experiment.Claims([]experiment.Claim{
 		Statement: "The learning rate 1/√j performs better [than 1/j].",
 		Where:     fiveOne + "Fig. 1a", Theirs: experiment.FigureOnly,
 		Predicate: "Error with 1/j − that with 1/√j > 0 after all triplets, paired; with the losses of STE and of GNMDS.",
-		Test: func(t *table.Table) judge.Test {
-			return rootReadings(func(root, inverse string) judge.Test {
-				return judge.Positive{Units: []judge.Unit{judge.Paired("error", onlineAt(t, inverse, 1), onlineAt(t, root, 1))}, Rule: points}
-			})
-		},
+		Test: rootReadings(func(root, inverse string) frame.Test {
+			return frame.Positive(points, frame.Unit("error", onlineAt(inverse, 1).Minus(onlineAt(root, 1))))
+		}),
 	},
 	{
 		ID:        "fig1a-root-levels-off",
@@ -61,16 +57,12 @@ var fig1Claims = experiment.Claims([]experiment.Claim{
 		Statement: "1/√j still levels off, quicker than the final two methods [constant STE-ERKLE and PA-ERKLE].",
 		Where:     fiveOne + "Fig. 1a", Theirs: experiment.FigureOnly,
 		Predicate: "From half of the triplets to all, the error of each of the two falls by a greater share of itself than that of 1/√j (difference of the shares > 0, paired); with the losses of STE and of GNMDS for 1/√j.",
-		Test: func(t *table.Table) judge.Test {
-			late := func(method string) []float64 { return falls(onlineAt(t, method, 0.5), onlineAt(t, method, 1)) }
-			return rootReadings(func(root, _ string) judge.Test {
-				var units []judge.Unit
-				for _, method := range []string{steERKLE, paERKLE} {
-					units = append(units, judge.Paired(method, late(method), late(root)))
-				}
-				return judge.Positive{Units: units, Rule: ofTheError}
-			})
-		},
+		Test: rootReadings(func(root, _ string) frame.Test {
+			late := func(method string) frame.Measure { return fall(onlineAt(method, 0.5), onlineAt(method, 1)) }
+			return frame.Positive(ofTheError, frame.Over([]string{steERKLE, paERKLE}, func(method string) (string, frame.Measure) {
+				return method, late(method).Minus(late(root))
+			}))
+		}),
 	},
 	{
 		ID:        "fig1a-vastly",
@@ -78,17 +70,13 @@ var fig1Claims = experiment.Claims([]experiment.Claim{
 		Statement: "STE-ERKLE with a constant learning rate and PA-ERKLE vastly outperform the alternative learning rates based on number of observations.",
 		Where:     fiveOne + "Fig. 1a", Theirs: experiment.FigureOnly,
 		Predicate: "Half of the error with 1/j and with 1/√j − that of each of the two > 0 after all triplets, paired; with the losses of STE and of GNMDS for 1/j and 1/√j.",
-		Test: func(t *table.Table) judge.Test {
-			return rootReadings(func(root, inverse string) judge.Test {
-				var units []judge.Unit
-				for _, method := range []string{steERKLE, paERKLE} {
-					for _, rival := range []string{inverse, root} {
-						units = append(units, judge.Paired(method+" against "+rival, scaled(vastly, onlineAt(t, rival, 1)), onlineAt(t, method, 1)))
-					}
-				}
-				return judge.Positive{Units: units, Rule: judge.Rule{Scale: 100, Unit: "points below half"}}
-			})
-		},
+		Test: rootReadings(func(root, inverse string) frame.Test {
+			return frame.Positive(judge.Rule{Scale: 100, Unit: "points below half"}, frame.Together(mapped([]string{steERKLE, paERKLE}, func(method string) frame.Units {
+				return frame.Over([]string{inverse, root}, func(rival string) (string, frame.Measure) {
+					return method + " against " + rival, onlineAt(rival, 1).Times(vastly).Minus(onlineAt(method, 1))
+				})
+			})...))
+		}),
 	},
 	{
 		ID:        "fig1b-one-pass",
@@ -96,15 +84,16 @@ var fig1Claims = experiment.Claims([]experiment.Claim{
 		Statement: "With a single pass over the data, both ERKLE methods outperformed all batch methods slightly.",
 		Where:     fiveOne + "Fig. 1b", Theirs: experiment.FigureOnly,
 		Predicate: "Error of each batch method − that of each ERKLE method with β = 1 > 0, and 1.5 times the latter − the former > 0 (slightly), after all triplets: the smaller of the two differences, paired. With one τ by validation, one best on test, τ by validation at each size, and up to 1000 iterations.",
-		Test: func(t *table.Table) judge.Test {
-			return againstBatch([]string{paERKLE, steERKLE}, points, lastErrors(t), func(batch, online []float64) []float64 {
-				out := judge.Minus(batch, online)
-				for i := range out {
-					out[i] = min(out[i], slightTimes*online[i]-batch[i])
+		Test: againstBatch([]string{paERKLE, steERKLE}, points, lastError, func(batch, online frame.Measure) frame.Measure {
+			better, slightly := batch.Minus(online), online.Times(slightTimes).Minus(batch)
+			return func(t *table.Table) []float64 {
+				out := better(t)
+				for i, v := range slightly(t) {
+					out[i] = min(out[i], v)
 				}
 				return out
-			})
-		},
+			}
+		}),
 	},
 	{
 		ID:        "fig1b-ten-passes",
@@ -112,10 +101,9 @@ var fig1Claims = experiment.Claims([]experiment.Claim{
 		Statement: "With ten passes over the data, the ERKLE methods outperformed the batch methods by a large margin.",
 		Where:     fiveOne + "Fig. 1b", Theirs: experiment.FigureOnly,
 		Predicate: "Error of each batch method − 1.5 times that of each ERKLE method with β = 10 > 0 after all triplets, paired; with one τ by validation, one best on test, τ by validation at each size, and up to 1000 iterations.",
-		Test: func(t *table.Table) judge.Test {
-			rule := judge.Rule{Scale: 100, Unit: "points beyond 1.5 times"}
-			return againstBatch([]string{paERKLETen, steERKLETen}, rule, lastErrors(t), func(batch, online []float64) []float64 { return judge.Minus(batch, scaled(largeTimes, online)) })
-		},
+		Test: againstBatch([]string{paERKLETen, steERKLETen}, judge.Rule{Scale: 100, Unit: "points beyond 1.5 times"}, lastError, func(batch, online frame.Measure) frame.Measure {
+			return batch.Minus(online.Times(largeTimes))
+		}),
 	},
 	{
 		ID:        "fig1b-levels-off",
@@ -123,14 +111,9 @@ var fig1Claims = experiment.Claims([]experiment.Claim{
 		Statement: "The batch methods level off more quickly than the ERKLE methods.",
 		Where:     fiveOne + "Fig. 1b", Theirs: experiment.FigureOnly,
 		Predicate: "From the third last size (4,329 triplets) to the last (10,000), the error of each ERKLE method, β = 1 and 10, falls by a greater share of itself than that of each batch method (difference of the shares > 0, paired); with one τ by validation, one best on test, τ by validation at each size, and up to 1000 iterations.",
-		Test: func(t *table.Table) judge.Test {
-			sizes := batchSizesOf(t)
-			early, late := sizes[len(sizes)-3], lastSize(t)
-			fall := func(cell, method, reading string) []float64 {
-				return falls(errorAt(t, cell, method, reading, early), errorAt(t, cell, method, reading, late))
-			}
-			return againstBatch(erkles, ofTheError, fall, func(batch, online []float64) []float64 { return judge.Minus(online, batch) })
-		},
+		Test: againstBatch(erkles, ofTheError, func(cell, method, reading string) frame.Measure {
+			return fall(errorAt(cell, method, reading, earlySize), lastError(cell, method, reading))
+		}, moreOnline),
 	},
 	{
 		ID:        "fig1c-few-passes",
@@ -138,19 +121,16 @@ var fig1Claims = experiment.Claims([]experiment.Claim{
 		Statement: "Clearly, if only few passes through the data can be performed, then ERKLE is the better choice.",
 		Where:     fiveOne + "Fig. 1c", Theirs: experiment.FigureOnly,
 		Predicate: "Error of the batch method after 1, 2 and 5 gradient steps − that of the ERKLE method of its loss after as many passes > 0, paired; with step sizes by validation and best on test, and for accelerated steps.",
-		Test: func(t *table.Table) judge.Test {
-			c := t.Where("cell", passesCell)
-			return judge.Under([]string{byValidation, byTest, accelerated}, func(reading string) judge.Test {
-				var units []judge.Unit
-				for _, pair := range fig1Pairs {
-					for _, passes := range fewPasses {
-						units = append(units, judge.Paired(pair.online+" against "+pair.batch.name+", "+passes,
-							perTrial(c, "method", pair.batch.name, "reading", reading, "passes", passes), perTrial(c, "method", pair.online, "passes", passes)))
-					}
-				}
-				return judge.Positive{Units: units, Rule: points}
-			})
-		},
+		Test: frame.UnderNames([]string{byValidation, byTest, accelerated}, func(reading string) frame.Test {
+			var units []frame.Units
+			for _, pair := range fig1Pairs {
+				units = append(units, frame.Over(fewPasses, func(passes string) (string, frame.Measure) {
+					batch := testErrors.PerTrial("method", pair.batch.name, "reading", reading, "passes", passes)
+					return pair.online + " against " + pair.batch.name + ", " + passes, batch.Minus(testErrors.PerTrial("method", pair.online, "passes", passes))
+				}))
+			}
+			return frame.Positive(points, frame.Together(units...)).Where("cell", passesCell)
+		}),
 	},
 	{
 		ID:        "fig1-gradient",
@@ -158,33 +138,34 @@ var fig1Claims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: the printed matrix G, though not the gradient of the loss, learns better than the true gradient.",
 		Where:     "not in the paper (Eq. 4.10)", Theirs: "not in the paper",
 		Predicate: "Error with the Frobenius gradient − that with G > 0 after all triplets, paired, for PA-ERKLE and STE-ERKLE.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Positive{Rule: points, Units: []judge.Unit{
-				judge.Paired(paERKLE, onlineAt(t, paFrobenius, 1), onlineAt(t, paERKLE, 1)),
-				judge.Paired(steERKLE, onlineAt(t, steFrobenius, 1), onlineAt(t, steERKLE, 1)),
-			}}
-		},
+		Test: frame.Positive(points, frame.Over([][2]string{{paERKLE, paFrobenius}, {steERKLE, steFrobenius}}, func(pair [2]string) (string, frame.Measure) {
+			return pair[0], onlineAt(pair[1], 1).Minus(onlineAt(pair[0], 1))
+		})),
 	},
 })
 
 // ofTheError are differences of shares of an error.
 var ofTheError = judge.Rule{Scale: 100, Unit: "% of the error"}
 
-// errorAt is the error after so many triplets, by trial.
-func errorAt(t *table.Table, cell, method, reading string, size int) []float64 {
-	return perTrial(t, "cell", cell, "method", method, "reading", reading, "triplets", strconv.Itoa(size))
+// errorAt is the error after a number of triplets, by trial.
+func errorAt(cell, method, reading string, size tripletCount) frame.Measure {
+	return func(t *table.Table) []float64 {
+		return testErrors.PerTrial("cell", cell, "method", method, "reading", reading, "triplets", strconv.Itoa(size(t)))(t)
+	}
 }
 
-// lastErrors is errorAt after all training triplets.
-func lastErrors(t *table.Table) func(cell, method, reading string) []float64 {
-	last := lastSize(t)
-	return func(cell, method, reading string) []float64 { return errorAt(t, cell, method, reading, last) }
+// lastError is errorAt after all training triplets.
+func lastError(cell, method, reading string) frame.Measure {
+	return errorAt(cell, method, reading, lastSize)
 }
 
 // onlineAt is errorAt of an online method after a share of the training triplets.
-func onlineAt(t *table.Table, method string, share float64) []float64 {
-	return errorAt(t, onlineCell, method, "", int(math.Round(share*float64(lastSize(t)))))
+func onlineAt(method string, share float64) frame.Measure {
+	return errorAt(onlineCell, method, "", func(t *table.Table) int { return int(math.Round(share * float64(lastSize(t)))) })
 }
+
+// tripletCount is a number of triplets that a table has.
+type tripletCount func(t *table.Table) int
 
 // lastSize is the number of training triplets.
 func lastSize(t *table.Table) int { return slices.Max(append(countsIn(t, "triplets"), 0)) }
@@ -194,14 +175,14 @@ func atLast(m frame.Measure) frame.Measure {
 	return func(t *table.Table) []float64 { return m.Where("triplets", strconv.Itoa(lastSize(t)))(t) }
 }
 
-// batchSizesOf are the sizes at which batch methods were fitted, ascending.
-func batchSizesOf(t *table.Table) []int {
-	out := countsIn(t.Where("cell", batchCell), "triplets")
-	slices.Sort(out)
-	if out = slices.Compact(out); len(out) < 3 {
-		judge.Refuse("erkle2015: batch methods at %d sizes, want at least 3", len(out))
+// earlySize is the third last size at which batch methods were fitted.
+func earlySize(t *table.Table) int {
+	sizes := countsIn(t.Where("cell", batchCell), "triplets")
+	slices.Sort(sizes)
+	if sizes = slices.Compact(sizes); len(sizes) < 3 {
+		judge.Refuse("erkle2015: batch methods at %d sizes, want at least 3", len(sizes))
 	}
-	return out
+	return sizes[len(sizes)-3]
 }
 
 // scaled multiplies each number.
@@ -219,22 +200,33 @@ func falls(early, late []float64) []float64 {
 	return out
 }
 
+// fall is the share of the early error by which the late one is smaller; 0 if there is no early error.
+func fall(early, late frame.Measure) frame.Measure {
+	return late.Over(early).Map(func(left float64) float64 {
+		if math.IsNaN(left) || math.IsInf(left, 0) {
+			return 0
+		}
+		return 1 - left
+	})
+}
+
 // rootReadings tests a claim about 1/√j and 1/j with each loss: the paper does not say which one they have.
-func rootReadings(test func(root, inverse string) judge.Test) judge.Test {
-	return judge.Each([][2]string{{steInverseSqrt, steInverse}, {gnmdsRoot, gnmdsInverse}}, func(pair [2]string) (string, judge.Test) {
+func rootReadings(test func(root, inverse string) frame.Test) frame.Test {
+	return frame.Under([][2]string{{steInverseSqrt, steInverse}, {gnmdsRoot, gnmdsInverse}}, func(pair [2]string) (string, frame.Test) {
 		return pair[0], test(pair[0], pair[1])
 	})
 }
 
 // againstBatch tests a comparison of online methods with all batch methods by a number of each, for each reading.
-func againstBatch(online []string, rule judge.Rule, of func(cell, method, reading string) []float64, compare func(batch, online []float64) []float64) judge.Test {
-	return judge.Under(batchReadings, func(reading string) judge.Test {
-		var units []judge.Unit
-		for _, method := range online {
-			for _, b := range batches {
-				units = append(units, judge.Unit{Name: method + " against " + b.name, Diffs: compare(of(batchCell, b.name, reading), of(onlineCell, method, ""))})
-			}
-		}
-		return judge.Positive{Units: units, Rule: rule}
+func againstBatch(online []string, rule judge.Rule, of func(cell, method, reading string) frame.Measure, compare func(batch, online frame.Measure) frame.Measure) frame.Test {
+	return frame.UnderNames(batchReadings, func(reading string) frame.Test {
+		return frame.Positive(rule, frame.Together(mapped(online, func(method string) frame.Units {
+			return frame.Over(batches, func(b batchMethod) (string, frame.Measure) {
+				return method + " against " + b.name, compare(of(batchCell, b.name, reading), of(onlineCell, method, ""))
+			})
+		})...))
 	})
 }
+
+// moreOnline compares what should be more of online methods.
+func moreOnline(batch, online frame.Measure) frame.Measure { return online.Minus(batch) }

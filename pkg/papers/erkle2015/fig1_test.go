@@ -156,13 +156,13 @@ func TestFig1Margins(t *testing.T) {
 // A row that is missing or stands twice is an error, not a smaller sample.
 func TestPerTrialNeedsEveryTrial(t *testing.T) {
 	tb := supporting().table()
-	if refused(func() { perTrial(tb, "method", "POLA") }) == nil {
+	if refused(func() { testErrors.PerTrial("method", "POLA")(tb) }) == nil {
 		t.Error("no rows give errors")
 	}
-	if refused(func() { perTrial(tb, "cell", onlineCell, "method", paERKLE) }) == nil {
+	if refused(func() { testErrors.PerTrial("cell", onlineCell, "method", paERKLE)(tb) }) == nil {
 		t.Error("several rows per trial give errors")
 	}
-	if got := perTrial(tb, "cell", onlineCell, "method", paERKLE, "triplets", "10000"); len(got) != madeTrials {
+	if got := testErrors.PerTrial("cell", onlineCell, "method", paERKLE, "triplets", "10000")(tb); len(got) != madeTrials {
 		t.Errorf("%v", got)
 	}
 }

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
-
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
@@ -158,7 +156,7 @@ var flipsProtocol = "With 10 passes each answer is followed by 9 more updates wi
 	fmt.Sprintf(" Batch methods minimise Σ l + τ·trace K from K = I in up to %d accelerated steps, τ chosen per trial from %s on the flipped validation answers.", batchIterations, list[float64](flipTaus))
 
 var flipsView = frame.View{
-	Columns: 2,
+	From: flippedPercent, Columns: 2,
 	Panels: frame.Each(
 		flippedPanel("step rules and batch methods", "method", stylesOf(slices.Concat(erkles, []string{gnmdsBatch, steBatch}))),
 		flippedPanel("PA-ERKLE with other steps", "method", stylesOf(slices.Concat([]string{paERKLE}, flipRejecting, []string{paLow}))),
@@ -166,19 +164,15 @@ var flipsView = frame.View{
 	Caption: frame.Says(flipsAbout, "", flipsProtocol, ""), Missing: "any trial",
 }
 
+// flippedPercent adds the share of flipped answers in per cent.
+var flippedPercent = frame.Called("percent", "share", func(cell string) string { return table.Format(100 * frame.Parse("share", cell)) })
+
 // flippedPanel has a line for each style, of the rows with its name in a column: errors against the share of flipped answers.
-func flippedPanel(title, column string, lines []plots.Line, nameValue ...string) frame.Panel {
-	return frame.Panel{Panel: plots.Panel{Title: title, XLabel: "flipped answers (%)", YLabel: "error on other, clean triplets (%)"}, Of: mapped(lines, func(style plots.Line) frame.Mark {
-		line := frame.Line(style, "share", testErrors, frame.Percent).Where(append(nameValue, column, style.Name)...)
-		return func(rows *table.Table) plots.Mark {
-			l, ok := line(rows).(plots.Line)
-			if !ok {
-				return nil
-			}
-			floats.Scale(100, l.X)
-			return l
-		}
-	})}
+func flippedPanel(title, column string, lines []plots.Line) frame.Panel {
+	return frame.Panel{
+		Panel: plots.Panel{Title: title, XLabel: "flipped answers (%)", YLabel: "error on other, clean triplets (%)"},
+		Of:    frame.Lines(column, lines, "percent", testErrors, frame.Percent),
+	}
 }
 
 var flipsErrorsView = frame.View{

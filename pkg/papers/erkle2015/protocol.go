@@ -267,6 +267,25 @@ func splitOf(env *experiment.Env, s splitSettings, seed random.Seed) (split, err
 	return d.draw(env, sharedSeed(seed), s.counts)
 }
 
+// splitRun is a trial with its split.
+type splitRun struct {
+	*experiment.Run
+	split split
+}
+
+// measured is the trial of a cell whose settings say which split it draws, and measure with it what they say.
+func measured(ctx context.Context, run *experiment.Run) error {
+	part := run.Cell.Settings.(interface {
+		draws() splitSettings
+		measure(ctx context.Context, r splitRun) error
+	})
+	s, err := splitOf(run.Env, part.draws(), run.Seed)
+	if err != nil {
+		return err
+	}
+	return part.measure(ctx, splitRun{run, s})
+}
+
 // sharedSeed is the seed of what all experiments of the paper share.
 func sharedSeed(seed random.Seed) random.Seed {
 	seed.Experiment = paperKey
