@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"slices"
 	"strings"
 
 	"metriclab/pkg/judge"
@@ -112,6 +113,13 @@ func Always(is func(trial *table.Table) bool) Test {
 		}
 		return out
 	}
+}
+
+// NeverNegative tests that no number of a measure is negative; see judge.Holds.
+func NeverNegative(m Measure) Test {
+	return Always(func(trial *table.Table) bool {
+		return !slices.ContainsFunc(m(trial), func(v float64) bool { return !(v >= 0) })
+	})
 }
 
 // Reading is the test of a claim under one way to read it; see judge.Reading.

@@ -51,6 +51,7 @@ func TestMeasures(t *testing.T) {
 		"trials": {errs.Where("size", "2").PerTrialMean().Minus(a).Times(20), ones},
 		"map":    {a.Map(func(v float64) float64 { return 2 * v }).Minus(a).Over(a), ones},
 		"one":    {a.Averaged(), []float64{.23}},
+		"most":   {a.Reduce(slices.Max), []float64{.26}},
 		"cells":  {Cells("size").Where("method", "a").Plus(-1), ones},
 		"mean":   {Mean("of two", a, b).Minus(a).Times(20), ones},
 		"least":  {least, []float64{.20, .31, .22, .33, .24, .35, .26}},
@@ -70,6 +71,7 @@ func TestMeasures(t *testing.T) {
 	}
 	for name, f := range map[string]func(){
 		"two rows a trial": func() { errs.PerTrial("method", "a")(made()) },
+		"none to reduce":   func() { a.Reduce(slices.Max)(tb.Rows()) },
 		"no number":        func() { Parse("size", "small") },
 		"infinite":         func() { Parse("size", "Inf") },
 		"other lengths":    func() { a.Minus(Column("of"))(tb) },
@@ -200,6 +202,8 @@ func TestClaims(t *testing.T) {
 		"printed":    {Printed(.1, at(gain).Where("cell", "one"), .001), judge.Reproduced, ""},
 		"ratio":      {Ratio(judge.Ratio{Bound: .9, AtLeast: true}, at(gain).Where("cell", "one"), at(gain).Where("cell", "two")), judge.Reproduced, ""},
 		"always":     {Always(func(g *table.Table) bool { return g.Len() == 8 }), judge.Reproduced, ""},
+		"never":      {NeverNegative(at(gain).Plus(-.05)), judge.Reproduced, ""},
+		"sometimes":  {NeverNegative(errs.Where("cell", "one", "method", "a", "size", "2").Plus(-.22)), judge.Partly, ""},
 		"units":      {Positive(points, OverCells("cell", []string{"one"}, gain).Where("size", "1")), judge.Reproduced, "one"},
 		"stand-in":   {Positive(points, OverCells("cell", []string{"one"}, at(gain))).StandIn("there"), judge.Untestable, "one"},
 		"named":      {Positive(points, Together(OverCells("cell", []string{"one"}, at(gain)).Named("on ", " data"), Unit("all", at(gain).Where("cell", "two")))), judge.Reproduced, "on one data all"},

@@ -115,9 +115,20 @@ func (m Measure) MeanOver(column string) Measure {
 	}
 }
 
+// Reduce is one number of all that m has; there must be one at least.
+func (m Measure) Reduce(f func([]float64) float64) Measure {
+	return func(rows *table.Table) []float64 {
+		v := m(rows)
+		if len(v) == 0 {
+			judge.Refuse("no numbers")
+		}
+		return []float64{f(v)}
+	}
+}
+
 // Averaged is one number, the mean of m's.
 func (m Measure) Averaged() Measure {
-	return func(rows *table.Table) []float64 { return []float64{judge.Summarize(m(rows)).Mean} }
+	return m.Reduce(func(v []float64) float64 { return judge.Summarize(v).Mean })
 }
 
 // Over is m divided by other. Both must have as many numbers.
