@@ -13,6 +13,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/learners/mapping"
@@ -67,7 +68,7 @@ var Adapt = experiment.Spec{
 	Trials:  experiment.Trials(6),
 	Columns: adaptColumns,
 	Trial:   adaptTrial,
-	Views:   []experiment.View{{Name: "adapt", Title: "Loss of chosen pixels before and after the images change", Draw: drawAdapt}},
+	Views:   []experiment.View{{Name: "adapt", Title: "Loss of chosen pixels before and after the images change", Draw: adaptView.Draw}},
 	Claims:  adaptClaims,
 	Cost:    15 * time.Second,
 }
@@ -247,40 +248,46 @@ func (p *adaptPart) add(loss float64, before, set []int) {
 	p.kept = append(p.kept, float64(both)/float64(len(set)))
 }
 
-// adaptOf returns a column, by trial, of one tenth of a run, from 1.
-func adaptOf(t *table.Table, world, method string, m, part int, column string) []float64 {
-	g := t.Where("cell", world, "method", method, "m", strconv.Itoa(m))
-	rounds := experiment.Last("rounds of "+world, shown(g, "round"))
-	return g.Where("round", strconv.Itoa(rounds*part/adaptParts)).Values(column)
-}
+// perPixel is the loss per pixel, of the rounds of a tenth.
+var perPixel = losses.Over(frame.Column("pixels"))
 
-// adaptLoss returns the loss per pixel and round after the change, by trial.
-func adaptLoss(t *table.Table, world, method string, m int) []float64 {
-	g := t.Where("cell", world, "method", method, "m", strconv.Itoa(m))
-	rounds := experiment.Last("rounds of "+world, shown(g, "round"))
-	var out []float64
+// laterLoss is the loss per pixel and round after the images change.
+func laterLoss(rows *table.Table) []float64 {
+	var parts []frame.Measure
 	for part := adaptParts/2 + 1; part <= adaptParts; part++ {
-		loss, pixels := adaptOf(t, world, method, m, part, "loss"), adaptOf(t, world, method, m, part, "pixels")
-		if out == nil {
-			out = make([]float64, len(loss))
-		}
-		judge.SameLength("rmp2007: "+world+", "+method, out, loss, pixels)
-		for k, v := range loss {
-			out[k] += v / pixels[k] / float64(rounds-rounds/2)
-		}
+		parts = append(parts, after(part, perPixel))
 	}
-	return out
+	return frame.Mean("rmp2007: losses", parts...).Times(adaptParts / float64(lastRound(rows)))(rows)
 }
 
-// adaptUnits returns a unit for each world and number of pixels: the loss after the change of one method minus that of another.
-func adaptUnits(t *table.Table, slow, fast string) []judge.Unit {
-	var units []judge.Unit
+// slower tests that the loss after the change is more with one method than with another, for each world and number of pixels.
+func slower(method, than string) frame.Test {
+	var units []frame.Units
 	for _, w := range adaptWorlds {
 		for _, m := range featureCounts {
-			units = append(units, judge.Paired(fmt.Sprintf("%s, m = %d", w.name, m), adaptLoss(t, w.name, slow, m), adaptLoss(t, w.name, fast, m)))
+			units = append(units, frame.Unit(fmt.Sprintf("%s, m = %d", w.name, m), more(laterLoss, method, than).Where("cell", w.name, "m", strconv.Itoa(m))))
 		}
 	}
-	return units
+	return frame.Positive(judge.Rule{Scale: 1000, Unit: "thousandths of the loss per pixel"}, frame.Together(units...))
+}
+
+// completely tests that some round from a tenth on keeps no pixel, in each trial: in all worlds with all m, or in some.
+func completely(method string, from int, some bool) frame.Test {
+	return frame.Always(func(trial *table.Table) bool {
+		for _, w := range adaptWorlds {
+			for _, m := range featureCounts {
+				g := trial.Where("cell", w.name, "m", strconv.Itoa(m), "method", method)
+				first, rounds, changed := lastRound(g)*from/adaptParts, frame.Cells("round")(g), false
+				for i, kept := range g.Values("least_kept") {
+					changed = changed || rounds[i] >= float64(first) && kept == 0
+				}
+				if changed == some {
+					return some
+				}
+			}
+		}
+		return !some
+	})
 }
 
 var adaptClaims = experiment.Claims([]experiment.Claim{
@@ -290,16 +297,7 @@ var adaptClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Our chosen subset of features can completely change between rounds.",
 		Where:     "Section 5.2, second paragraph", Theirs: "no number",
 		Predicate: "In every trial, world and m there is a round whose pixels are all others than those of the round before. Readings: η as printed and corrected, for all rounds and for those after the images change; and, added, in some world with some m, since the paper says \"can\".",
-		Test: func(t *table.Table) judge.Test {
-			var out judge.Readings
-			for _, rule := range etaReadings {
-				out = append(out,
-					judge.Reading{Name: rule + ", all rounds", Test: adaptCompletely(t, rule, 1, false)},
-					judge.Reading{Name: rule + ", after the change", Test: adaptCompletely(t, rule, adaptParts/2+1, false)},
-					judge.Reading{Name: rule + ", in some world with some m", Test: adaptCompletely(t, rule, 1, true), Afterwards: "the least kept in each world with each m"})
-			}
-			return out
-		},
+		Test:      frame.Readings(slices.Concat(completelyReadings(rmpPrinted), completelyReadings(rmpCorrected))...),
 	},
 	{
 		ID:        "adapt-faster",
@@ -307,94 +305,58 @@ var adaptClaims = experiment.Claims([]experiment.Claim{
 		Statement: "... allowing faster adaptation to new information in a changing environment (than adding and removing features one by one).",
 		Where:     "Section 5.2, second paragraph", Theirs: "no number",
 		Predicate: "The loss after the images change of a learner that exchanges at most one pixel per round, minus that of RMP, paired by trial, is positive for both worlds and each m. Readings: η as printed and corrected, against one swap of the same walk per round and against the exchange that saves most on all rounds so far.",
-		Test: func(t *table.Table) judge.Test {
-			var out judge.Readings
-			for _, p := range [][2]string{{rmpPrinted, rmpOneSwap}, {rmpCorrected, rmpCorrectedSwap}, {rmpPrinted, bestExchange}, {rmpCorrected, bestExchange}} {
-				out = append(out, judge.Reading{Name: p[0] + " against " + p[1], Test: judge.Positive{Units: adaptUnits(t, p[1], p[0]), Rule: judge.Rule{Scale: 1000, Unit: "thousandths of the loss per pixel"}}})
-			}
-			return out
-		},
+		Test: frame.Under([][2]string{{rmpPrinted, rmpOneSwap}, {rmpCorrected, rmpCorrectedSwap}, {rmpPrinted, bestExchange}, {rmpCorrected, bestExchange}}, func(p [2]string) (string, frame.Test) {
+			return p[0] + " against " + p[1], slower(p[1], p[0])
+		}),
 	},
 })
 
-// adaptCompletely tests that some round from a tenth on keeps no pixel, in each trial: in all worlds with all m, or in
-// some.
-func adaptCompletely(t *table.Table, method string, from int, some bool) judge.Test {
-	var holds judge.Holds
-	for _, w := range adaptWorlds {
-		for _, m := range featureCounts {
-			var least []float64
-			for part := from; part <= adaptParts; part++ {
-				v := adaptOf(t, w.name, method, m, part, "least_kept")
-				if least == nil {
-					least = slices.Repeat([]float64{math.Inf(1)}, len(v))
-				}
-				judge.SameLength("rmp2007: "+w.name+", "+method, least, v)
-				for k := range v {
-					least[k] = min(least[k], v[k])
-				}
-			}
-			if holds == nil {
-				holds = slices.Repeat(judge.Holds{!some}, len(least))
-			}
-			if len(holds) != len(least) {
-				judge.Refuse("rmp2007: %s, m = %d: %d trials, want %d as elsewhere", w.name, m, len(least), len(holds))
-			}
-			for k, v := range least {
-				if all := v == 0; some {
-					holds[k] = holds[k] || all
-				} else {
-					holds[k] = holds[k] && all
-				}
-			}
-		}
+// completelyReadings are those of a rule of η.
+func completelyReadings(rule string) []frame.Reading {
+	return []frame.Reading{
+		{Name: rule + ", all rounds", Test: completely(rule, 1, false)},
+		{Name: rule + ", after the change", Test: completely(rule, adaptParts/2+1, false)},
+		{Name: rule + ", in some world with some m", Test: completely(rule, 1, true), Afterwards: "the least kept in each world with each m"},
 	}
-	return holds
 }
 
-var adaptColor = map[string]int{rmpPrinted: 0, rmpCorrected: 1, rmpOneSwap: 0, rmpCorrectedSwap: 1, bestExchange: 2}
-
-func drawAdapt(t *table.Table) (plots.Drawing, error) {
-	if t.Len() == 0 {
-		return plots.Missing("losses in any world"), nil
-	}
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"world", "m", "method", "loss per pixel after the change", "pixels kept per round, last tenth before it (%)", "first tenth after it (%)", "least kept in any round after it (%)"}}}
-	for _, w := range adaptWorlds {
-		for _, m := range featureCounts {
-			p := plots.Panel{Title: fmt.Sprintf("%s, m = %d", w.name, m), XLabel: "rounds", YLabel: "loss per pixel"}
-			for _, method := range t.Where("cell", w.name).Unique("method") {
-				g := t.Where("cell", w.name, "method", method, "m", strconv.Itoa(m))
-				if g.Len() == 0 {
-					continue
-				}
-				rounds := experiment.Last("rounds of "+w.name, shown(g, "round"))
-				line := plots.Line{Name: method, Color: adaptColor[method], Dashed: method == rmpOneSwap || method == rmpCorrectedSwap}
-				for part := 1; part <= adaptParts; part++ {
-					r := g.Where("round", strconv.Itoa(rounds*part/adaptParts))
-					loss := slices.Clone(r.Values("loss"))
-					for k, n := range r.Values("pixels") {
-						loss[k] *= adaptParts / n / float64(rounds)
-					}
-					addMean(&line, float64(rounds*part/adaptParts)-float64(rounds)/adaptParts/2, 1, loss)
-				}
-				p.Marks = append(p.Marks, line)
-				kept := func(part int) string {
-					return fmt.Sprintf("%.0f", 100*stat.Mean(adaptOf(t, w.name, method, m, part, "kept"), nil))
-				}
-				least := math.Inf(1)
-				for part := adaptParts/2 + 1; part <= adaptParts; part++ {
-					least = slices.Min(append(adaptOf(t, w.name, method, m, part, "least_kept"), least))
-				}
-				d.Text.Rows = append(d.Text.Rows, []string{w.name, strconv.Itoa(m), method, plusMinus(adaptLoss(t, w.name, method, m)), kept(adaptParts / 2), kept(adaptParts/2 + 1), fmt.Sprintf("%.0f", 100*least)})
-			}
-			if g := t.Where("cell", w.name); g.Len() > 0 {
-				p.Marks = append(p.Marks, plots.Reference{Name: "the images change", At: float64(experiment.Last("rounds", shown(g, "round"))) / 2, Vertical: true, Color: plots.Grey})
-			}
-			d.Panels = append(d.Panels, p)
+// adaptLine is the loss per pixel and round of each tenth, drawn at its middle.
+func adaptLine(style plots.Line) frame.Mark {
+	return func(rows *table.Table) plots.Mark {
+		part := float64(lastRound(rows)) / adaptParts
+		for at, g := range rows.Where("method", style.Name).Group("round") {
+			frame.Band{}.AddTo(&style, frame.Parse("round", at)-part/2, perPixel.Times(1/part)(g))
 		}
+		return style
 	}
-	d.Caption = plots.Caption{Shows: "Loss per pixel and round of m pixels that stand for all pixels of an image, by tenths of the run (ours; the paper only says that its subset can completely change, and so adapts faster). One image comes per round; pixel i costs (xᵢ − xⱼ)² where pixel j stands for it. " +
-		"In the middle the images change: from 1 to 0, or from upright 3 and 8 to such that are turned by a quarter. RMP draws anew in each round, by 5000 steps of Algorithm 2 from the set before (200 at smoke scale), η as printed or corrected for the length of the run. " +
-		"One swap: one step of that walk per round. Best exchange: after each round the exchange of one pixel that saves most on all rounds so far, if any does; its map is the best for its set. Data: MNIST, built-in glyphs at smoke scale. " + trialsNote(t)}
-	return d, nil
+}
+
+var adaptView = frame.View{
+	Columns: 2,
+	Panels: frame.PerGroup(func(cells []string) frame.Panel {
+		return frame.Panel{Panel: plots.Panel{Title: cells[0] + ", m = " + cells[1], XLabel: "rounds", YLabel: "loss per pixel"}, Of: []frame.Mark{
+			adaptLine(plots.Line{Name: rmpPrinted, Color: 0}), adaptLine(plots.Line{Name: rmpCorrected, Color: 1}),
+			adaptLine(plots.Line{Name: rmpOneSwap, Color: 0, Dashed: true}), adaptLine(plots.Line{Name: rmpCorrectedSwap, Color: 1, Dashed: true}), adaptLine(plots.Line{Name: bestExchange, Color: 2}),
+			func(rows *table.Table) plots.Mark {
+				return plots.Reference{Name: "the images change", At: float64(lastRound(rows)) / 2, Vertical: true, Color: plots.Grey}
+			},
+		}}
+	}, "cell", "m"),
+	Text: &frame.Text{By: []string{"cell", "world", "m", "m", "method", "method"}, Cells: []frame.Cell{
+		frame.PlusMinus("loss per pixel after the change", laterLoss, frame.Band{}, "%.4f"),
+		frame.Of("pixels kept per round, last tenth before it (%)", after(adaptParts/2, frame.Column("kept")), percent, "%.0f"),
+		frame.Of("first tenth after it (%)", after(adaptParts/2+1, frame.Column("kept")), percent, "%.0f"),
+		{Head: "least kept in any round after it (%)", Of: func(rows *table.Table) string {
+			least := math.Inf(1)
+			for part := adaptParts/2 + 1; part <= adaptParts; part++ {
+				least = slices.Min(append(after(part, frame.Column("least_kept"))(rows), least))
+			}
+			return fmt.Sprintf("%.0f", 100*least)
+		}},
+	}},
+	Caption: frame.Says("Loss per pixel and round of m pixels that stand for all pixels of an image, by tenths of the run (ours; the paper only says that its subset can completely change, and so adapts faster).",
+		"One image comes per round; pixel i costs (xᵢ − xⱼ)² where pixel j stands for it. In the middle the images change: from 1 to 0, or from upright 3 and 8 to such that are turned by a quarter.",
+		"RMP draws anew in each round, by 5000 steps of Algorithm 2 from the set before (200 at smoke scale), η as printed or corrected for the length of the run. "+
+			"One swap: one step of that walk per round. Best exchange: after each round the exchange of one pixel that saves most on all rounds so far, if any does; its map is the best for its set. Data: MNIST, built-in glyphs at smoke scale.", trialsCover),
+	Missing: "losses in any world",
 }

@@ -67,7 +67,7 @@ func TestAdaptCompletelySomewhere(t *testing.T) {
 		tb.Add(key, v)
 	}
 	for some, want := range map[bool]judge.Verdict{true: judge.Reproduced, false: judge.NotReproduced} {
-		f, err := judge.Judge(adaptCompletely(tb, rmpPrinted, 1, some))
+		f, err := judge.Judge(completely(rmpPrinted, 1, some)(tb))
 		if err != nil || f.Verdict != want {
 			t.Errorf("some %t: %s, %v, want %s", some, f.Verdict, err, want)
 		}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
@@ -61,8 +62,8 @@ var Example = experiment.Spec{
 	Columns: exampleColumns,
 	Trial:   exampleTrial,
 	Views: []experiment.View{
-		{Name: "example", Title: "Regret on the three vectors", Draw: drawExample},
-		{Name: "example-bounds", Title: "Regret on the three vectors against the bounds", Draw: drawExampleBounds},
+		{Name: "example", Title: "Regret on the three vectors", Draw: exampleView.Draw},
+		{Name: "example-bounds", Title: "Regret on the three vectors against the bounds", Draw: exampleBoundsView.Draw},
 	},
 	Claims: exampleClaims,
 	Cost:   time.Second,
@@ -178,107 +179,100 @@ func exampleTrial(ctx context.Context, run *experiment.Run) error {
 // curvePoints are the points at which the longest run is drawn.
 const curvePoints = 20
 
-// regrets returns the column (loss or expected) minus best, one per trial.
-func regrets(g *table.Table, column string) []float64 {
-	return judge.Minus(g.Values(column), g.Values("best"))
+// Regrets of the maps as drawn and in expectation, and T of their run.
+var (
+	drawnRegret    = losses.Minus(bests)
+	expectedRegret = frame.Column("expected").Minus(bests)
+	horizon        = frame.Cells("horizon")
+)
+
+var exampleView = frame.View{
+	Columns: 2,
+	Panels:  examplePanels,
+	Caption: func(t *table.Table) plots.Caption {
+		return plots.Caption{
+			Shows: "Regret after T + 1 rounds against the best fixed map on the three vectors A = (.5, 1, 1, 1, ...), B = (0, 1, 0, 1, ...), C = (0, 0, 0, ...), two clusters, one coordinate per round, for the absolute (L1) and the squared difference of coordinates.",
+			Protocol: "Follow-the-leader (FTL) is wrong in every round from the second on; RMP's regret is its exact expectation over its draws, by enumeration of the three sets of two prototypes, for four rules of the learning rate η: as printed in Theorem 2.1, " +
+				"as its proof needs it (corrected), without a horizon (anytime), and printed with the doubling trick. The dashed blue line is the regret of maps as drawn, with its band. Left: the course of one run. Right: a run of its own for each T, on logarithmic axes, where √T is a line of slope ½.",
+			Intervals: experiment.TrialsNote(t, trialsCover) + " Only the drawn regret is random: all else is the same in every trial.",
+		}
+	},
+	Missing: "any trial",
 }
 
-// lineOver returns the mean regret against the numbers of the column x, as a line with the band of its interval.
-func lineOver(g *table.Table, x, column string, line plots.Line) plots.Line {
-	for at, r := range g.Group(x) {
-		addMean(&line, float64(whole(x, at)), 1, regrets(r, column))
+// examplePanels are, for each distortion, the course of the longest run and the ends of the runs of all horizons.
+func examplePanels(t *table.Table) (out []plots.Panel) {
+	line := func(style plots.Line, kind, x string, y frame.Measure, b frame.Band, method string) frame.Mark {
+		return frame.Line(style, x, y, b).Where("kind", kind, "method", method)
 	}
-	return line
-}
-
-func drawExample(t *table.Table) (plots.Drawing, error) {
-	if t.Len() == 0 {
-		return plots.Missing("any trial"), nil
-	}
-	d := plots.Drawing{Columns: 2}
 	for cell, g := range t.Group("cell") {
-		last := experiment.FirstName(g.Where("kind", "named"), "horizon")
-		course := plots.Panel{Title: cell + ", one run with horizon " + last, XLabel: "T", YLabel: "regret"}
-		ftl := lineOver(g.Where("kind", "regret", "method", ftlName), "t", "loss", plots.Line{Name: ftlName, Color: 1})
-		ftl.Lo, ftl.Hi = nil, nil
-		course.Marks = append(course.Marks, ftl)
-		final := plots.Panel{Title: cell + ", horizon T", XLabel: "T", YLabel: "regret", XLog: true, YLog: true, Marks: []plots.Mark{ftl}}
-		for k, rule := range exampleRules {
-			color := []int{0, 2, 3, 4}[k]
-			r := g.Where("method", rule)
-			for _, x := range []struct {
-				panel      *plots.Panel
-				kind, axis string
-			}{{&course, "course", "t"}, {&final, "regret", "horizon"}} {
-				line := lineOver(r.Where("kind", x.kind), x.axis, "expected", plots.Line{Name: rule + ", expected", Color: color})
-				line.Lo, line.Hi = nil, nil
-				x.panel.Marks = append(x.panel.Marks, line)
+		course := frame.Panel{Panel: plots.Panel{Title: cell + ", one run with horizon " + experiment.FirstName(g.Where("kind", "named"), "horizon"), XLabel: "T", YLabel: "regret"}}
+		final := frame.Panel{Panel: plots.Panel{Title: cell + ", horizon T", XLabel: "T", YLabel: "regret", XLog: true, YLog: true}}
+		for x, p := range map[string]*frame.Panel{"course": &course, "regret": &final} {
+			p.Of = append(p.Of, line(plots.Line{Name: ftlName, Color: 1}, "regret", "t", drawnRegret, frame.Band{}.Without(), ftlName))
+			for k, rule := range exampleRules {
+				style := plots.Line{Name: rule + ", expected", Color: []int{0, 2, 3, 4}[k]}
+				p.Of = append(p.Of, line(style, x, "t", expectedRegret, frame.Band{}.Without(), rule))
 				if k == 0 {
-					x.panel.Marks = append(x.panel.Marks, lineOver(r.Where("kind", x.kind), x.axis, "loss", plots.Line{Name: rule + ", drawn", Color: color, Dashed: true}))
+					p.Of = append(p.Of, line(plots.Line{Name: rule + ", drawn", Color: 0, Dashed: true}, x, "t", drawnRegret, frame.Band{}, rule))
 				}
 			}
+			p.Of = append(p.Of, line(plots.Line{Name: "√T", Color: plots.Grey, Dashed: true}, "regret", "t", frame.Cells("t").Map(math.Sqrt), frame.Band{}.Without(), ftlName))
 		}
-		guide := plots.Line{Name: "√T", Color: plots.Grey, Dashed: true}
-		for _, x := range ftl.X {
-			guide.X, guide.Y = append(guide.X, x), append(guide.Y, math.Sqrt(x))
-		}
-		course.Marks = append(course.Marks, guide)
-		final.Marks = append(final.Marks, guide)
-		d.Panels = append(d.Panels, course, final)
+		out = append(out, frame.Each(course, final)(g)...)
 	}
-	d.Caption = plots.Caption{Shows: "Regret after T + 1 rounds against the best fixed map on the three vectors A = (.5, 1, 1, 1, ...), B = (0, 1, 0, 1, ...), C = (0, 0, 0, ...), two clusters, one coordinate per round, for the absolute (L1) and the squared difference of coordinates. " +
-		"Follow-the-leader (FTL) is wrong in every round from the second on; RMP's regret is its exact expectation over its draws, by enumeration of the three sets of two prototypes, for four rules of the learning rate η: as printed in Theorem 2.1, " +
-		"as its proof needs it (corrected), without a horizon (anytime), and printed with the doubling trick. The dashed blue line is the regret of maps as drawn, with its band. Left: the course of one run. Right: a run of its own for each T, on logarithmic axes, where √T is a line of slope ½. " + trialsNote(t) + " Only the drawn regret is random: all else is the same in every trial."}
-	return d, nil
+	return out
 }
 
-func drawExampleBounds(t *table.Table) (plots.Drawing, error) {
-	text := &plots.TextTable{Head: []string{"distortion", "T", "best fixed map", "FTL, loss", "RMP printed, expected regret", "bound for this η", "RMP corrected, expected regret", "bound for this η", "Theorem 2.1 as printed, δ = .05", "largest drawn regret, RMP printed"}}
-	for cell, g := range t.Group("cell") {
-		for at, r := range g.Where("kind", "regret").Group("horizon") {
-			rounds, ftl := roundsTo(at), r.Where("method", ftlName)
-			row := []string{cell, at}
-			add := func(v float64) { row = append(row, fmt.Sprintf("%.4g", v)) }
-			add(experiment.First(ftl, "best"))
-			add(experiment.First(ftl, "loss"))
-			for _, rule := range etaReadings {
-				add(experiment.NotEmpty("regrets of "+rule, regrets(r.Where("method", rule), "expected"))[0])
-				add(exampleBound(rule, rounds))
-			}
-			add(examplePrintedBound(rounds))
-			add(slices.Max(regrets(r.Where("method", rmpPrinted), "loss")))
-			text.Rows = append(text.Rows, row)
-		}
-	}
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "The three vectors after T + 1 rounds. The bound for an η is that on the expected regret of exponential weights with losses in [0, 3] and that rate " +
-		"(Cesa-Bianchi and Lugosi 2006, Theorem 2.2); Theorem 2.1 is said to hold with probability 1 − δ. No regret exceeds 3(T + 1), and all bounds are below it: with so few maps they say something. Losses and expected regrets are the same in every trial. " + trialsNote(t)}}, nil
+var exampleBoundsView = frame.View{
+	Of: []string{"kind", "regret"},
+	Text: &frame.Text{By: []string{"cell", "distortion", "horizon", "T"}, Cells: []frame.Cell{
+		exampleCell("best fixed map", bests.Where("method", ftlName)),
+		exampleCell("FTL, loss", losses.Where("method", ftlName)),
+		exampleCell("RMP printed, expected regret", expectedRegret.Where("method", rmpPrinted)),
+		exampleCell("bound for this η", exampleBound(rmpPrinted)),
+		exampleCell("RMP corrected, expected regret", expectedRegret.Where("method", rmpCorrected)),
+		exampleCell("bound for this η", exampleBound(rmpCorrected)),
+		exampleCell("Theorem 2.1 as printed, δ = .05", examplePrintedBound),
+		exampleCell("largest drawn regret, RMP printed", drawnRegret.Where("method", rmpPrinted).Reduce(slices.Max)),
+	}},
+	Caption: frame.Says("The three vectors after T + 1 rounds.", "", "The bound for an η is that on the expected regret of exponential weights with losses in [0, 3] and that rate "+
+		"(Cesa-Bianchi and Lugosi 2006, Theorem 2.2); Theorem 2.1 is said to hold with probability 1 − δ. No regret exceeds 3(T + 1), and all bounds are below it: with so few maps they say something. Losses and expected regrets are the same in every trial.", trialsCover),
+	Missing: "any trial",
+}
+
+// exampleCell is a column of numbers, the same in all trials.
+func exampleCell(head string, m frame.Measure) frame.Cell {
+	return frame.Of(head, m, frame.Band{}, "%.4g")
 }
 
 // maxRounds is the largest number of rounds in a table.
 const maxRounds = 1_000_000_000
 
-// roundsTo is the number of rounds of a run with a horizon, which has one more.
-func roundsTo(horizon string) int {
-	return experiment.Whole("rmp2007: column horizon", float64(whole("horizon", horizon)), 0, maxRounds-1) + 1
+// byRounds is a function of the rounds of a run, one more than its horizon.
+func byRounds(f func(rounds int) float64) frame.Measure {
+	return horizon.Map(func(v float64) float64 { return f(experiment.Whole("rmp2007: column horizon", v, 0, maxRounds-1) + 1) })
 }
 
-// examplePrintedBound returns the bound of Theorem 2.1 after some rounds.
-func examplePrintedBound(rounds int) float64 {
+// examplePrintedBound is the bound of Theorem 2.1.
+var examplePrintedBound = byRounds(func(rounds int) float64 {
 	return mapping.PrintedRegretBound(exampleVectors, exampleVectors, exampleClusters, rounds, confidence)
-}
+})
 
-// exampleBound returns the bound on the expected regret of RMP with a rule after some rounds.
-func exampleBound(rule string, rounds int) float64 {
+// exampleBound is the bound on the expected regret of RMP with a rule.
+func exampleBound(rule string) frame.Measure {
 	const a, b, m = exampleVectors, exampleVectors, exampleClusters
-	switch rule {
-	case rmpPrinted:
-		return mapping.ExpectedRegretBound(a, b, m, rounds, mapping.PrintedEta(a, b, m, rounds))
-	case rmpCorrected:
-		return mapping.ExpectedRegretBound(a, b, m, rounds, mapping.CorrectedEta(a, b, m, rounds))
-	case rmpAnytime:
-		return mapping.AnytimeRegretBound(a, b, m, rounds)
-	}
-	panic("rmp2007: no bound for " + rule)
+	return byRounds(func(rounds int) float64 {
+		switch rule {
+		case rmpPrinted:
+			return mapping.ExpectedRegretBound(a, b, m, rounds, mapping.PrintedEta(a, b, m, rounds))
+		case rmpCorrected:
+			return mapping.ExpectedRegretBound(a, b, m, rounds, mapping.CorrectedEta(a, b, m, rounds))
+		case rmpAnytime:
+			return mapping.AnytimeRegretBound(a, b, m, rounds)
+		}
+		panic("rmp2007: no bound for " + rule)
+	})
 }
 
 const fiveOne = "Section 5.1, last paragraph"
@@ -300,9 +294,7 @@ var exampleClaims = experiment.Claims([]experiment.Claim{
 		Statement: "After round 1 the optimal clustering is {A} and {B, C}; after 2 rounds {A, B} and {C}; after 3 rounds {A} and {B, C} again; and so on.",
 		Where:     fiveOne, Theirs: "as stated",
 		Predicate: "After every round the named clustering is the only one of least cost, for both distortions (no draw is involved).",
-		Test: func(t *table.Table) judge.Test {
-			return exampleAlways(t.Where("kind", "named"), func(r exampleRow) bool { return r.loss == r.horizon+1 })
-		},
+		Test:      frame.NeverNegative(losses.Minus(horizon).Plus(-1).Map(func(v float64) float64 { return -math.Abs(v) })).Where("kind", "named"),
 	},
 	{
 		ID:        "example-ftl-loss",
@@ -310,9 +302,7 @@ var exampleClaims = experiment.Claims([]experiment.Claim{
 		Statement: "The total loss of follow-the-leader is going to be at least T after T + 1 time steps.",
 		Where:     fiveOne, Theirs: "T",
 		Predicate: "Loss ≥ T at every recorded T, for both distortions (no draw is involved).",
-		Test: func(t *table.Table) judge.Test {
-			return exampleAlways(t.Where("kind", "regret", "method", ftlName), func(r exampleRow) bool { return r.loss >= r.horizon })
-		},
+		Test:      frame.NeverNegative(losses.Minus(horizon)).Where("kind", "regret", "method", ftlName),
 	},
 	{
 		ID:        "example-best",
@@ -320,9 +310,7 @@ var exampleClaims = experiment.Claims([]experiment.Claim{
 		Statement: "The loss of the best fixed clustering will be at most T/2.",
 		Where:     fiveOne, Theirs: "T/2",
 		Predicate: "The best fixed map's loss after T + 1 rounds is at most T/2 at every recorded T, for both distortions (no draw is involved).",
-		Test: func(t *table.Table) judge.Test {
-			return exampleAlways(t.Where("kind", "regret", "method", ftlName), func(r exampleRow) bool { return r.best <= r.horizon/2 })
-		},
+		Test:      frame.NeverNegative(horizon.Times(.5).Minus(bests)).Where("kind", "regret", "method", ftlName),
 	},
 	{
 		ID:        "example-ftl-linear",
@@ -330,9 +318,7 @@ var exampleClaims = experiment.Claims([]experiment.Claim{
 		Statement: "The regret of follow-the-leader will be linear in T.",
 		Where:     fiveOne, Theirs: "no number",
 		Predicate: "Regret ≥ T/2 at every recorded T, for both distortions (no draw is involved).",
-		Test: func(t *table.Table) judge.Test {
-			return exampleAlways(t.Where("kind", "regret", "method", ftlName), func(r exampleRow) bool { return r.loss-r.best >= r.horizon/2 })
-		},
+		Test:      frame.NeverNegative(drawnRegret.Minus(horizon.Times(.5))).Where("kind", "regret", "method", ftlName),
 	},
 	{
 		ID:        "example-rmp-root",
@@ -340,13 +326,11 @@ var exampleClaims = experiment.Claims([]experiment.Claim{
 		Statement: "The regret of the randomized algorithm will be O(√T).",
 		Where:     fiveOne, Theirs: "no number",
 		Predicate: "Exact expected regret/√T at the largest T is at most 1.1 times that at a sixteenth of it; for η printed, corrected, anytime and with the doubling trick, and both distortions.",
-		Test: func(t *table.Table) judge.Test {
-			return exampleReadings(t, func(t, r []float64) bool {
-				last := len(t) - 1
-				before := max(0, last-4) // horizons double
-				return r[last]/math.Sqrt(t[last]) <= growthAllowed*r[before]/math.Sqrt(t[before])
-			})
-		},
+		Test: exampleReadings(func(t, r []float64) bool {
+			last := len(t) - 1
+			before := max(0, last-4) // horizons double
+			return r[last]/math.Sqrt(t[last]) <= growthAllowed*r[before]/math.Sqrt(t[before])
+		}),
 	},
 	{
 		ID:        "example-rmp-vanishes",
@@ -354,17 +338,15 @@ var exampleClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Thus the per-round regret will approach 0 for large T.",
 		Where:     fiveOne, Theirs: "no number",
 		Predicate: "Exact expected regret/T falls whenever T doubles, to at most a fifth as T grows from 25 to 1600; the same rules and distortions.",
-		Test: func(t *table.Table) judge.Test {
-			return exampleReadings(t, func(t, r []float64) bool {
-				for i := 1; i < len(t); i++ {
-					if r[i]/t[i] >= r[i-1]/t[i-1] {
-						return false
-					}
+		Test: exampleReadings(func(t, r []float64) bool {
+			for i := 1; i < len(t); i++ {
+				if r[i]/t[i] >= r[i-1]/t[i-1] {
+					return false
 				}
-				last := len(t) - 1
-				return r[last]/t[last] <= 0.2*r[0]/t[0]
-			})
-		},
+			}
+			last := len(t) - 1
+			return r[last]/t[last] <= 0.2*r[0]/t[0]
+		}),
 	},
 	{
 		ID:        "example-theorem21",
@@ -373,13 +355,9 @@ var exampleClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Theorem 2.1: with probability at least 1 − δ the regret is at most A√(T/2·(m ln(B/m) + A ln m)) + A√(T/2·ln(1/δ)).",
 		Where:     "Section 2, Theorem 2.1", Theirs: "the printed bound",
 		Predicate: "Drawn regret ≤ the printed bound with δ = 0.05 at every recorded T, in every trial; for η printed and corrected, and both distortions.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Under(etaReadings, func(rule string) judge.Test {
-				return exampleAlways(t.Where("kind", "regret", "method", rule), func(r exampleRow) bool {
-					return r.loss-r.best <= examplePrintedBound(r.rounds)
-				})
-			})
-		},
+		Test: frame.UnderNames(etaReadings, func(rule string) frame.Test {
+			return frame.NeverNegative(examplePrintedBound.Minus(drawnRegret)).Where("kind", "regret", "method", rule)
+		}),
 	},
 	{
 		ID:        "example-expected-bound",
@@ -388,53 +366,29 @@ var exampleClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: the expected regret of Algorithm 1 is at most LogMaps/η + ηTA²/8 for η printed and corrected, and at most its anytime bound.",
 		Where:     "docs/errata.md", Theirs: "not in the paper",
 		Predicate: "Exact expected regret ≤ the bound at every recorded T, for both distortions (no draw is involved).",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Under(exampleRules[:3], func(rule string) judge.Test {
-				return exampleAlways(t.Where("kind", "regret", "method", rule), func(r exampleRow) bool {
-					return r.expected-r.best <= exampleBound(rule, r.rounds)
-				})
-			})
-		},
+		Test: frame.UnderNames(exampleRules[:3], func(rule string) frame.Test {
+			return frame.NeverNegative(exampleBound(rule).Minus(expectedRegret)).Where("kind", "regret", "method", rule)
+		}),
 	},
 })
 
-// exampleRow are the losses of a run with a horizon.
-type exampleRow struct {
-	rounds                        int
-	horizon, loss, expected, best float64
-}
-
-// exampleAlways tests a statement about rows: it holds in a trial if it does in all its rows.
-func exampleAlways(t *table.Table, is func(exampleRow) bool) judge.Test {
-	var out judge.Holds
-	for _, g := range t.Group("trial") {
-		all := true
-		for i, at := range g.Index("horizon") {
-			rounds := roundsTo(at)
-			all = all && is(exampleRow{rounds, float64(rounds - 1), g.Values("loss")[i], g.Values("expected")[i], g.Values("best")[i]})
-		}
-		out = append(out, all)
-	}
-	return out
-}
-
 // exampleReadings tests a statement about the exact expected regrets of each rule at the horizons, of both
 // distortions.
-func exampleReadings(t *table.Table, is func(horizons, regrets []float64) bool) judge.Test {
-	return judge.Under(exampleRules, func(rule string) judge.Test {
-		var out judge.Holds
-		var more string
-		for trial, g := range t.Where("kind", "regret", "method", rule).Group("trial") {
+func exampleReadings(is func(horizons, regrets []float64) bool) frame.Test {
+	return frame.UnderNames(exampleRules, func(rule string) frame.Test {
+		return frame.Always(func(trial *table.Table) bool {
 			all := true
-			for cell, c := range g.Group("cell") {
-				line := lineOver(c, "horizon", "expected", plots.Line{})
-				all = all && is(line.X, line.Y)
-				if n := len(line.X) - 1; trial == "0" {
-					more += fmt.Sprintf(", %s: expected regret %.3g at T = %g, %.3g at T = %g", cell, line.Y[0], line.X[0], line.Y[n], line.X[n])
-				}
+			for _, g := range trial.Group("cell") {
+				all = all && is(horizon(g), expectedRegret(g))
 			}
-			out = append(out, all)
-		}
-		return judge.Shown{Test: out, More: more}
+			return all
+		}).Told(func(t *table.Table) (s judge.Shown) {
+			for cell, g := range t.Where("trial", "0").Group("cell") {
+				h, r := horizon(g), expectedRegret(g)
+				last := len(h) - 1
+				s.More += fmt.Sprintf(", %s: expected regret %.3g at T = %g, %.3g at T = %g", cell, r[0], h[0], r[last], h[last])
+			}
+			return s
+		}).Where("kind", "regret", "method", rule)
 	})
 }

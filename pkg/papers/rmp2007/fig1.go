@@ -222,44 +222,41 @@ func (s fig1Settings) knowingPlayer(group []int) player {
 // onlinePlayers are those that learn from each round: RMP as each method names it, and follow-the-leader.
 func (s fig1Settings) onlinePlayers(seed random.Seed) ([]player, error) {
 	var out []player
-	for _, method := range s.RMP {
+	for _, method := range slices.Concat(s.RMP, []string{ftlName}) {
 		l, err := s.learner(seed.PCG(method), method)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, stepPlayer(method, l))
+		out = append(out, onlinePlayer(method, l))
 	}
-	ftl, err := mapping.NewFTL(s.Points, s.Points, mapping.FTLParams{M: s.M})
-	if err != nil {
-		return nil, err
-	}
-	return append(out, player{ftlName, func(_ int, f metric.CostRound) (float64, float64, error) {
-		out, err := ftl.Step(f)
-		return out.Loss, math.NaN(), err
-	}}), nil
+	return out, nil
 }
 
-// stepPlayer is RMP.
-func stepPlayer(method string, l *mapping.RMP) player {
+// onlinePlayer learns from each round.
+func onlinePlayer(method string, l learner) player {
 	return player{method, func(_ int, f metric.CostRound) (float64, float64, error) {
 		out, err := l.Step(f)
-		return out.Loss, l.Diagnostics().Acceptance(), err
+		acceptance := math.NaN()
+		if rmp, walks := l.(*mapping.RMP); walks {
+			acceptance = rmp.Diagnostics().Acceptance()
+		}
+		return out.Loss, acceptance, err
 	}}
 }
 
 // emPlayer has a random map in the first round, and then that of a mixture of the coordinates x revealed so far.
 func (s fig1Settings) emPlayer(ctx context.Context, method string, x *mat.Dense, rng *rand.Rand) player {
 	params := cluster.MixtureParams{K: s.M, Covariance: emForms[method], Floor: s.Floor, Start: emStarts[method]}
-	return s.batchPlayer(method, x, rng, func(revealed mat.Matrix) ([]int, error) { return emMap(ctx, revealed, params, rng) })
+	return s.batchPlayer(method, x, rng, func(revealed *mat.Dense) (clustering, error) { return cluster.FitMixture(ctx, rng, revealed, params) })
 }
 
-// batchPlayer has a random map in the first round, and then the map that fit makes of the coordinates of x revealed
-// so far; where that is nil it keeps the one it has.
-func (s fig1Settings) batchPlayer(method string, x *mat.Dense, rng *rand.Rand, fit func(revealed mat.Matrix) ([]int, error)) player {
+// batchPlayer has a random map in the first round, and then that of a clustering of the coordinates of x revealed so far;
+// where that is nil it keeps the one it has.
+func (s fig1Settings) batchPlayer(method string, x *mat.Dense, rng *rand.Rand, fit func(revealed *mat.Dense) (clustering, error)) player {
 	pi := randomMap(rng, s.Points, s.M)
 	return player{method, func(t int, f metric.CostRound) (float64, float64, error) {
 		if t > 0 {
-			next, err := fit(x.Slice(0, s.Points, 0, t))
+			next, err := clusterMap(x.Slice(0, s.Points, 0, t), fit)
 			if err != nil {
 				return 0, 0, err
 			}
@@ -292,8 +289,8 @@ func (s fig1Settings) play(ctx context.Context, g game, p player, rows *table.Ta
 	return nil
 }
 
-// learner returns RMP as a method names it.
-func (s fig1Settings) learner(src *rand.PCG, method string) (*mapping.RMP, error) {
+// learner returns follow-the-leader, or RMP as a method names it.
+func (s fig1Settings) learner(src *rand.PCG, method string) (learner, error) {
 	rule, p := method, mapping.RMPParams{M: s.M, ChainSteps: s.Steps, Sampler: mapping.SampleMetropolis}
 	switch method {
 	case rmpShort:
@@ -301,7 +298,7 @@ func (s fig1Settings) learner(src *rand.PCG, method string) (*mapping.RMP, error
 	case rmpHeatBath:
 		rule, p.Sampler = rmpPrinted, mapping.SampleHeatBath
 	}
-	return newRMP(src, rule, s.Points, s.Points, s.Rounds, p)
+	return newLearner(src, rule, s.Points, s.Points, s.Rounds, p)
 }
 
 // lossOf returns what the map pi costs in round f.
@@ -356,23 +353,33 @@ func randomMap(rng *rand.Rand, n, m int) []int {
 	return pi
 }
 
-// emMap sends every point to the point nearest to the mean of its component, of a mixture fitted by EM to
-// the coordinates revealed so far: one run from k-means++ or from random rows. It is nil if all points coincide.
-func emMap(ctx context.Context, revealed mat.Matrix, p cluster.MixtureParams, rng *rand.Rand) ([]int, error) {
+// A clustering of rows, with a row for each cluster that is nearest to its mean.
+type clustering interface {
+	Assign(x mat.Matrix) []int
+	Prototypes(x mat.Matrix) []int
+}
+
+// clusterMap sends every point to the point nearest to the mean of its cluster, by a clustering of the coordinates revealed
+// so far. It is nil if all points coincide.
+func clusterMap(revealed mat.Matrix, fit func(revealed *mat.Dense) (clustering, error)) ([]int, error) {
 	x := mat.DenseCopyOf(revealed)
 	if coincide(x) {
 		return nil, nil
 	}
-	mix, err := cluster.FitMixture(ctx, rng, x, p)
+	c, err := fit(x)
 	if err != nil {
 		return nil, err
 	}
-	prototypes := mix.Prototypes(x)
-	pi := mix.Assign(x)
-	for i, k := range pi {
+	return through(c.Assign(x), c.Prototypes(x)), nil
+}
+
+// through sends each point to the prototype of its cluster.
+func through(group, prototypes []int) []int {
+	pi := make([]int, len(group))
+	for i, k := range group {
 		pi[i] = prototypes[k]
 	}
-	return pi, nil
+	return pi
 }
 
 // coincide reports whether all rows are equal.

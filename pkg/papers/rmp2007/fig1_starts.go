@@ -65,22 +65,7 @@ func fig1StartCells(scale experiment.Scale) []experiment.Cell {
 // cluster, by the best of several runs of k-means on the coordinates revealed so far.
 func (s fig1Settings) kMeansPlayer(ctx context.Context, x *mat.Dense, rng *rand.Rand) player {
 	params := cluster.KMeansParams{K: s.M, Starts: s.KMeansStarts}
-	return s.batchPlayer(kMeansName, x, rng, func(revealed mat.Matrix) ([]int, error) {
-		rows := mat.DenseCopyOf(revealed)
-		if coincide(rows) {
-			return nil, nil
-		}
-		km, err := cluster.FitKMeans(ctx, rng, rows, params)
-		if err != nil {
-			return nil, err
-		}
-		prototypes := km.Prototypes(rows)
-		pi := km.Assign(rows)
-		for i, k := range pi {
-			pi[i] = prototypes[k]
-		}
-		return pi, nil
-	})
+	return s.batchPlayer(kMeansName, x, rng, func(revealed *mat.Dense) (clustering, error) { return cluster.FitKMeans(ctx, rng, revealed, params) })
 }
 
 // restarted names a run of a method on points that other runs have, too; runs count from 1.
@@ -96,7 +81,7 @@ func (s fig1Settings) restartedPlayers(ctx context.Context, x *mat.Dense, seed r
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, stepPlayer(name, l))
+			out = append(out, onlinePlayer(name, l))
 		}
 		for _, method := range s.EM {
 			p := s.emPlayer(ctx, method, x, seed.Own("EM", restarted(method, run)))

@@ -1,7 +1,6 @@
 package rmp2007
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -135,7 +134,9 @@ func TestEMMapOfFarGroups(t *testing.T) {
 		if emStarts[name] == cluster.StartFromRows {
 			continue // four random rows may lie in two groups, from where EM does not find all
 		}
-		pi, err := emMap(context.Background(), x, cluster.MixtureParams{K: fig1Groups, Covariance: form, Floor: emFloor}, rand.New(rand.NewPCG(73, 1)))
+		pi, err := clusterMap(x, func(x *mat.Dense) (clustering, error) {
+			return cluster.FitMixture(t.Context(), rand.New(rand.NewPCG(73, 1)), x, cluster.MixtureParams{K: fig1Groups, Covariance: form, Floor: emFloor})
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +146,7 @@ func TestEMMapOfFarGroups(t *testing.T) {
 			}
 		}
 	}
-	if pi, err := emMap(context.Background(), mat.NewDense(5, 2, nil), cluster.MixtureParams{K: fig1Groups, Covariance: cluster.CovarianceFull, Floor: emFloor}, rand.New(rand.NewPCG(73, 2))); pi != nil || err != nil {
+	if pi, err := clusterMap(mat.NewDense(5, 2, nil), func(*mat.Dense) (clustering, error) { panic("nothing to cluster") }); pi != nil || err != nil {
 		t.Errorf("points that coincide: %v, %v, want no map", pi, err)
 	}
 }

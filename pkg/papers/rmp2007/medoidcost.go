@@ -10,14 +10,13 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -44,14 +43,14 @@ var MedoidCost = experiment.Spec{
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell
-		sizes := []int{100, 400, 1600}
+		sizes := medoidSizes[1:]
 		if scale == experiment.Smoke {
-			sizes = []int{40}
+			sizes = medoidSizes[:1]
 		}
 		for _, n := range sizes {
-			for _, d := range []int{2, 50} {
+			for _, d := range medoidFeatures {
 				cells = append(cells, experiment.Cell{
-					Name: fmt.Sprintf("n = %d, d = %d", n, d), Dataset: "gaussians", Settings: medoidCostSettings{Points: n, Features: d, M: fig1Groups, Rounds: d == 50 && n <= fig1Points},
+					Name: medoidProblem(n, d), Dataset: "gaussians", Settings: medoidCostSettings{Points: n, Features: d, M: fig1Groups, Rounds: d == 50 && n <= fig1Points},
 					Methods: map[string]int{"k-medoids": cluster.KMedoidsVersion, "k-means": cluster.KMeansVersion},
 				})
 			}
@@ -61,10 +60,18 @@ var MedoidCost = experiment.Spec{
 	Trials:  experiment.Trials(20),
 	Columns: medoidCostColumns,
 	Trial:   medoidCostTrial,
-	Views:   []experiment.View{{Name: "medoidcost", Title: "Operations of k-medoids as a multiple of those of k-means", Draw: drawMedoidCost}},
+	Views:   []experiment.View{{Name: "medoidcost", Title: "Operations of k-medoids as a multiple of those of k-means", Draw: medoidCostView.Draw}},
 	Claims:  medoidCostClaims,
 	Cost:    time.Second,
 }
+
+// The numbers of points, the first at smoke scale, and of features of the problems.
+var (
+	medoidSizes    = []int{40, 100, 400, 1600}
+	medoidFeatures = []int{2, 50}
+)
+
+func medoidProblem(n, d int) string { return fmt.Sprintf("n = %d, d = %d", n, d) }
 
 // medoidCostSettings are the settings of a cell.
 type medoidCostSettings struct {
@@ -100,11 +107,7 @@ func lloydCounted(ctx context.Context, rng *rand.Rand, x *mat.Dense, m int) (cou
 	if err != nil {
 		return counted{}, err
 	}
-	c := counted{iterations: float64(fit.Iterations), pi: slices.Clone(fit.Assignment)}
-	prototypes := fit.Prototypes(x)
-	for i, k := range c.pi {
-		c.pi[i] = prototypes[k]
-	}
+	c := counted{iterations: float64(fit.Iterations), pi: through(fit.Assignment, fit.Prototypes(x))}
 	c.other = float64(n*d) * (float64(m-1) + c.iterations*float64(m+1) + float64(m) + 1)
 	return c, nil
 }
@@ -161,10 +164,7 @@ func turnsCounted(ctx context.Context, rng *rand.Rand, distance *mat.Dense, m in
 		medoid, group = next, nil
 		group = assign()
 	}
-	c.pi = make([]int, n)
-	for i, k := range group {
-		c.pi[i] = medoid[k]
-	}
+	c.pi = through(group, medoid)
 	return c, nil
 }
 
@@ -197,7 +197,7 @@ func addDistances(distance, x *mat.Dense, from, to int) float64 {
 func medoidCostTrial(ctx context.Context, run *experiment.Run) error {
 	s := run.Cell.Settings.(medoidCostSettings)
 	x := pointSets[run.Cell.Dataset](run.Seed.Stream("points "+run.Cell.Name), s.Points, s.Features).x
-	if err := s.cluster(ctx, run.Seed, costOnce, x, []int{s.Features}, run.Rows); err != nil {
+	if err := s.cluster(ctx, run, costOnce, x, []int{s.Features}); err != nil {
 		return err
 	}
 	if !s.Rounds {
@@ -207,13 +207,13 @@ func medoidCostTrial(ctx context.Context, run *experiment.Run) error {
 	for t := 1; t <= s.Features; t++ {
 		revealed = append(revealed, t)
 	}
-	return s.cluster(ctx, run.Seed, costOnline, x, revealed, run.Rows)
+	return s.cluster(ctx, run, costOnline, x, revealed)
 }
 
 // cluster clusters the first so many features, one clustering for each number in revealed, and adds what that took.
-func (s medoidCostSettings) cluster(ctx context.Context, seed random.Seed, what string, x *mat.Dense, revealed []int, rows *table.Table) error {
+func (s medoidCostSettings) cluster(ctx context.Context, run *experiment.Run, what string, x *mat.Dense, revealed []int) error {
 	for _, method := range medoidMethods {
-		rng := seed.Stream(fmt.Sprintf("%s %s, %d points, %d features", method, what, s.Points, s.Features))
+		rng := run.Seed.Stream(fmt.Sprintf("%s %s, %d points, %d features", method, what, s.Points, s.Features))
 		distance := mat.NewDense(s.Points, s.Points, nil)
 		var sum counted
 		var kept float64
@@ -242,20 +242,15 @@ func (s medoidCostSettings) cluster(ctx context.Context, seed random.Seed, what 
 		for i, j := range sum.pi {
 			cost += metric.Euclidean{}.SqDist(x.RawRowView(i), x.RawRowView(j))
 		}
-		rows.Add(table.Key{"method": method, "what": what},
+		run.Rows.Add(table.Key{"method": method, "what": what},
 			table.Values{"operations": sum.other + kept, "anew": sum.other + sum.distances, "iterations": sum.iterations, "cost": cost})
 	}
 	return nil
 }
 
-// costlier returns log₁₀ of the operations of a method over those of k-means, by trial.
-func costlier(g *table.Table, method, column string) []float64 {
-	v, base := slices.Clone(g.Where("method", method).Values(column)), g.Where("method", kMeansName).Values("operations")
-	judge.SameLength("rmp2007: operations of "+method+" and of k-means", v, base)
-	for k := range v {
-		v[k] = math.Log10(v[k] / base[k])
-	}
-	return v
+// costlier is log₁₀ of the operations of a method over those of k-means.
+func costlier(method, column string) frame.Measure {
+	return frame.Column(column).Where("method", method).Over(frame.Column("operations").Where("method", kMeansName)).Map(math.Log10)
 }
 
 var medoidCostClaims = experiment.Claims([]experiment.Claim{{
@@ -264,64 +259,83 @@ var medoidCostClaims = experiment.Claims([]experiment.Claim{{
 	Statement: "In general, performing K-medoids clustering is computationally more expensive than K-means.",
 	Where:     "Section 5.1, third paragraph", Theirs: "no number (it cites Hastie et al. 2002, page 468)",
 	Predicate: "log₁₀ of the operations of k-medoids over those of k-means, paired by trial, is positive in each problem: n = 100, 400, 1600 points of 2 and 50 features. Readings: k-medoids in turn, as the cited book has it, and FasterPAM; clustered once, or online (n = 100 and 400, 50 rounds) with distances kept from round to round or computed anew.",
-	Test: func(t *table.Table) judge.Test {
-		var out judge.Readings
-		for _, method := range medoidMethods[1:] {
-			for _, how := range []struct{ name, what, column string }{{"once", costOnce, "operations"}, {"online, distances kept", costOnline, "operations"}, {"online, anew", costOnline, "anew"}} {
-				var units []judge.Unit
-				for _, g := range t.Where("what", how.what).Group("cell") {
-					units = append(units, judge.Unit{Name: g.Unique("cell")[0], Diffs: costlier(g, method, how.column)})
-				}
-				out = append(out, judge.Reading{Name: method + ", " + how.name, Test: judge.Positive{Units: experiment.NotEmpty("problems of "+how.what, units)}})
-			}
-		}
-		return out
-	},
+	Test:      frame.Readings(slices.Concat(medoidReadings(medoidsInTurn), medoidReadings(medoidsFaster))...),
 }})
 
-func drawMedoidCost(t *table.Table) (plots.Drawing, error) {
-	if t.Len() == 0 {
-		return plots.Missing("operations of any problem"), nil
+// medoidReadings are those of a method.
+func medoidReadings(method string) []frame.Reading {
+	reading := func(how, what, column string) frame.Reading {
+		return frame.Reading{Name: method + ", " + how, Test: frame.Positive(judge.Rule{}, frame.OverGroups(costlier(method, column), "cell").Where("what", what))}
 	}
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"problem", "clustered", "method", "million operations", "times k-means", "with distances anew", "iterations", "cost"}}}
-	for _, features := range []int{2, 50} {
+	return []frame.Reading{reading("once", costOnce, "operations"), reading("online, distances kept", costOnline, "operations"), reading("online, anew", costOnline, "anew")}
+}
+
+var medoidCostView = frame.View{
+	Columns: 2,
+	Panels:  medoidPanels,
+	Text:    medoidText(),
+	Caption: frame.Says("Operations of k-medoids as a multiple of those of k-means, geometric means over trials (ours; the paper cites it), on points of four Gaussians as in Fig. 1, one run of each from random starts.",
+		"An operation is a difference of two coordinates, an addition of a coordinate to a mean, or a look-up of a distance.",
+		"k-medoids computes the squared distances of all pairs of points first: n(n − 1)/2 times the features. In turn: medoids and clusters by turns, as the book has it that the paper cites; FasterPAM: exchanges. k-means: Lloyd from k-means++, each cluster then mapped to the point nearest to its centre. "+
+			"Online: one clustering per round of the features revealed so far, 50 rounds, with distances kept, so that a round adds one feature to them, or anew. Cost: sum of squared distances of the points from their prototypes in the last round. Iterations of all rounds together. Bands are 95 % intervals.", trialsCover),
+	Missing: "operations of any problem",
+}
+
+func pow10(v float64) float64 { return math.Pow(10, v) }
+
+// medoidPanels draw geometric means against the number of points, a panel per number of features.
+func medoidPanels(t *table.Table) (out []plots.Panel) {
+	for _, features := range medoidFeatures {
 		p := plots.Panel{Title: fmt.Sprintf("%d features", features), XLabel: "points", YLabel: "operations, in multiples of k-means", XLog: true, YLog: true}
 		for k, method := range medoidMethods[1:] {
 			line := plots.Line{Name: method, Color: k}
-			for _, n := range []int{40, 100, 400, 1600} {
-				g := t.Where("cell", fmt.Sprintf("n = %d, d = %d", n, features), "what", costOnce)
+			for _, n := range medoidSizes {
+				g := t.Where("cell", medoidProblem(n, features), "what", costOnce)
 				if g.Len() == 0 {
 					continue
 				}
-				mean, half := judge.Summarize(costlier(g, method, "operations")).Interval()
-				line.X, line.Y = append(line.X, float64(n)), append(line.Y, math.Pow(10, mean))
-				line.Lo, line.Hi = append(line.Lo, math.Pow(10, mean-half)), append(line.Hi, math.Pow(10, mean+half))
+				frame.Band{}.AddTo(&line, float64(n), costlier(method, "operations")(g))
 				if k == 0 {
 					p.XTicks = append(p.XTicks, plots.Tick{At: float64(n), Label: strconv.Itoa(n)})
+				}
+			}
+			for _, v := range [][]float64{line.Y, line.Lo, line.Hi} {
+				for i := range v {
+					v[i] = pow10(v[i])
 				}
 			}
 			if len(line.X) > 0 {
 				p.Marks = append(p.Marks, line)
 			}
 		}
-		p.Marks = append(p.Marks, plots.Reference{Name: "as k-means", At: 1, Color: plots.Grey})
-		d.Panels = append(d.Panels, p)
+		if len(p.Marks) > 0 {
+			p.Marks = append(p.Marks, plots.Reference{Name: "as k-means", At: 1, Color: plots.Grey})
+			out = append(out, p)
+		}
 	}
-	for cell, g := range t.Group("cell") {
-		for _, what := range g.Unique("what") {
-			of := g.Where("what", what)
-			for _, method := range of.Unique("method") {
-				r := of.Where("method", method)
-				times := func(column string) string {
-					return fmt.Sprintf("%.3g", math.Pow(10, stat.Mean(costlier(of, method, column), nil)))
+	return out
+}
+
+// medoidText has a row per problem, what is clustered and method.
+func medoidText() *frame.Text {
+	out := &frame.Text{Head: []string{"problem", "clustered", "method", "million operations", "times k-means", "with distances anew", "iterations", "cost"}}
+	for _, n := range medoidSizes {
+		for _, d := range medoidFeatures {
+			for _, what := range []string{costOnce, costOnline} {
+				for _, method := range medoidMethods {
+					mean := func(column string, b frame.Band, format string) frame.Cell {
+						return frame.Of("", frame.Column(column).Where("method", method), b, format)
+					}
+					times := func(column string) frame.Cell {
+						return frame.Of("", costlier(method, column).Averaged().Map(pow10), frame.Band{}, "%.3g")
+					}
+					out.Rows = append(out.Rows, frame.Row{
+						Names: []string{medoidProblem(n, d), what, method}, Of: []string{"cell", medoidProblem(n, d), "what", what},
+						Cells: []frame.Cell{mean("operations", frame.Band{Scale: 1e-6}, "%.3g"), times("operations"), times("anew"), mean("iterations", frame.Band{}, "%.1f"), mean("cost", frame.Band{}, "%.0f")},
+					})
 				}
-				d.Text.Rows = append(d.Text.Rows, []string{cell, what, method, fmt.Sprintf("%.3g", stat.Mean(r.Values("operations"), nil)/1e6), times("operations"), times("anew"),
-					fmt.Sprintf("%.1f", stat.Mean(r.Values("iterations"), nil)), strconv.FormatFloat(stat.Mean(r.Values("cost"), nil), 'f', 0, 64)})
 			}
 		}
 	}
-	d.Caption = plots.Caption{Shows: "Operations of k-medoids as a multiple of those of k-means, geometric means over trials (ours; the paper cites it), on points of four Gaussians as in Fig. 1, one run of each from random starts. An operation is a difference of two coordinates, an addition of a coordinate to a mean, or a look-up of a distance. " +
-		"k-medoids computes the squared distances of all pairs of points first: n(n − 1)/2 times the features. In turn: medoids and clusters by turns, as the book has it that the paper cites; FasterPAM: exchanges. k-means: Lloyd from k-means++, each cluster then mapped to the point nearest to its centre. " +
-		"Online: one clustering per round of the features revealed so far, 50 rounds, with distances kept, so that a round adds one feature to them, or anew. Cost: sum of squared distances of the points from their prototypes in the last round. Iterations of all rounds together. Bands are 95 % intervals. " + trialsNote(t)}
-	return d, nil
+	return out
 }

@@ -160,18 +160,18 @@ func (c *crowd) fill(dst *mat.Dense, at [][2]float64, only int) metric.CostRound
 // no weights that are products, so that Algorithm 2 cannot draw from it; one of copies has.
 type sharer struct {
 	rng        *rand.Rand
-	copies     []*mapping.RMP
+	copies     []learner
 	every      int
 	rate       float64 // per loss of one object
 	alpha      float64
 	log        []float64 // logarithms of the weights of the copies that have started
-	start      func(k int) (*mapping.RMP, error)
+	start      func(k int) (learner, error)
 	perObjects float64
 }
 
 // newSharer returns the fixed share (Herbster and Warmuth 1998) with the rate and α that Cesa-Bianchi and Lugosi (2006,
 // Corollary 5.1) give for n = movingParts experts and n − 1 switches: α = (n−1)/(T−1), η = √(8/T·(n ln n + (T−1)H(α))).
-func newSharer(rng *rand.Rand, s movingSettings, start func(k int) (*mapping.RMP, error)) *sharer {
+func newSharer(rng *rand.Rand, s movingSettings, start func(k int) (learner, error)) *sharer {
 	n, rounds := float64(movingParts), float64(s.Rounds)
 	alpha := (n - 1) / (rounds - 1)
 	entropy := -alpha*math.Log(alpha) - (1-alpha)*math.Log(1-alpha)
@@ -228,36 +228,26 @@ func (s movingSettings) players(seed random.Seed) ([]player, error) {
 	var out []player
 	for _, method := range s.Methods {
 		name := fmt.Sprintf("maps %s %s", s.World, method)
-		rmp := func(purpose, rule string, steps int) (*mapping.RMP, error) {
-			return newRMP(seed.PCG(purpose), rule, s.Objects, s.Objects, s.Rounds, mapping.RMPParams{M: s.M, ChainSteps: steps, Sampler: mapping.SampleMetropolis})
+		rmp := func(purpose, rule string, steps int) (learner, error) {
+			return newLearner(seed.PCG(purpose), rule, s.Objects, s.Objects, s.Rounds, mapping.RMPParams{M: s.M, ChainSteps: steps, Sampler: mapping.SampleMetropolis})
 		}
+		rule, steps := method, s.Steps
 		switch method {
-		case ftlName:
-			l, err := mapping.NewFTL(s.Objects, s.Objects, mapping.FTLParams{M: s.M})
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, player{method, func(_ int, f metric.CostRound) (float64, float64, error) {
-				o, err := l.Step(f)
-				return o.Loss, math.NaN(), err
-			}})
 		case rmpShare:
-			h := newSharer(seed.Stream(name), s, func(k int) (*mapping.RMP, error) { return rmp(fmt.Sprintf("%s copy %d", name, k), rmpPrinted, s.Steps) })
+			h := newSharer(seed.Stream(name), s, func(k int) (learner, error) { return rmp(fmt.Sprintf("%s copy %d", name, k), rmpPrinted, s.Steps) })
 			out = append(out, player{method, func(t int, f metric.CostRound) (float64, float64, error) {
 				loss, err := h.pay(t, f)
 				return loss, math.NaN(), err
 			}})
-		default:
-			rule, steps := method, s.Steps
-			if method == rmpOneSwap {
-				rule, steps = rmpPrinted, 1
-			}
-			l, err := rmp(name, rule, steps)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, stepPlayer(method, l))
+			continue
+		case rmpOneSwap:
+			rule, steps = rmpPrinted, 1
 		}
+		l, err := rmp(name, rule, steps)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, onlinePlayer(method, l))
 	}
 	return out, nil
 }

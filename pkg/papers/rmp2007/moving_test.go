@@ -113,7 +113,7 @@ func TestCrowdCosts(t *testing.T) {
 // copy that loses less.
 func TestSharerWeights(t *testing.T) {
 	s := movingSettings{Objects: 3, M: 2, Rounds: 40, Steps: 3}
-	h := newSharer(rand.New(rand.NewPCG(7, 8)), s, func(k int) (*mapping.RMP, error) {
+	h := newSharer(rand.New(rand.NewPCG(7, 8)), s, func(k int) (learner, error) {
 		return newRMP(rand.NewPCG(9, uint64(k)), rmpPrinted, 3, 3, s.Rounds, mapping.RMPParams{M: s.M, ChainSteps: s.Steps, Sampler: mapping.SampleMetropolis})
 	})
 	var want []float64

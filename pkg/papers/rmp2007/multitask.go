@@ -15,7 +15,6 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
-	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
@@ -140,7 +139,7 @@ func signedCosts(dst *mat.Dense, images [10][]float64) metric.CostRound {
 // rival is a learner with the prototypes that it may use.
 type rival struct {
 	name   string
-	l      learners.Online[metric.CostRound, []int]
+	l      learner
 	within []int // nil for all
 	loss   float64
 }

@@ -64,8 +64,11 @@ func newRMP(src *rand.PCG, rule string, a, b, rounds int, p mapping.RMPParams) (
 	return mapping.NewRMP(src, a, b, p)
 }
 
+// A learner learns maps from costs.
+type learner = learners.Online[metric.CostRound, []int]
+
 // newLearner returns follow-the-leader, or RMP as newRMP does.
-func newLearner(src *rand.PCG, rule string, a, b, rounds int, p mapping.RMPParams) (learners.Online[metric.CostRound, []int], error) {
+func newLearner(src *rand.PCG, rule string, a, b, rounds int, p mapping.RMPParams) (learner, error) {
 	if rule == ftlName {
 		return mapping.NewFTL(a, b, mapping.FTLParams{M: p.M})
 	}

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
@@ -57,16 +58,13 @@ var SetCover = experiment.Spec{
 		Where:     "Section 4, proof of Theorem 4.1", Theirs: "a proof",
 		Predicate: "In every random instance and for every m, there is a cover of size m exactly if Φ_m = 0, in both directions; Φ_m is the loss of the best map, found by trying all sets of m prototypes, the cover by the union of every set of m subsets. Both answers occur.",
 		Test: func(t *table.Table) judge.Test {
-			var holds judge.Holds
-			var cases, covers float64
-			for _, g := range t.Group("trial") {
-				sum := func(column string) float64 { return floats.Sum(g.Values(column)) }
-				yes, no := sum("covers"), sum("no_covers")
-				cases, covers = cases+yes+no, covers+yes
-				holds = append(holds, sum("cover_without_map")+sum("map_without_cover") == 0 && yes > 0 && no > 0)
-			}
+			sum := func(rows *table.Table, column string) float64 { return floats.Sum(rows.Values(column)) }
+			holds := frame.Always(func(trial *table.Table) bool {
+				return sum(trial, "cover_without_map")+sum(trial, "map_without_cover") == 0 && sum(trial, "covers") > 0 && sum(trial, "no_covers") > 0
+			})(t)
 			check := judge.Check{Test: holds, Why: "A sum of entries of G over a map is 0 exactly if its image is a cover: both sides are one statement, asked of two programs."}
-			return judge.Shown{Test: check, More: fmt.Sprintf(": %.0f questions, in %.0f of which there is a cover", cases, covers)}
+			covers := sum(t, "covers")
+			return judge.Shown{Test: check, More: fmt.Sprintf(": %.0f questions, in %.0f of which there is a cover", covers+sum(t, "no_covers"), covers)}
 		},
 	}}),
 	Cost: time.Second,
@@ -233,9 +231,9 @@ func drawSetCover(t *table.Table) (plots.Drawing, error) {
 	d := plots.Drawing{Panels: []plots.Panel{{Title: "G of the worked example", XLabel: "subset (prototype)", YLabel: "element (object)", Marks: []plots.Mark{heat}}}}
 	d.Text = &plots.TextTable{Head: []string{"m", "worked example: Φ_m", "best prototypes", "a cover?", "random instances", "with a cover of size m", "without", "cover but Φ_m > 0", "Φ_m = 0 but no cover"}}
 	for at, r := range t.Group("m") {
-		m, row := whole("m", at), []string{at, "", "", ""}
-		if m <= len(workedCover.Subsets) {
-			phi, set, err := workedCover.phi(m)
+		m, row := frame.Parse("m", at), []string{at, "", "", ""}
+		if m >= 1 && m <= float64(len(workedCover.Subsets)) {
+			phi, set, err := workedCover.phi(int(m))
 			if err != nil {
 				return d, err
 			}
@@ -243,7 +241,7 @@ func drawSetCover(t *table.Table) (plots.Drawing, error) {
 			for _, j := range set {
 				names = append(names, fmt.Sprintf("D%d", j+1))
 			}
-			row = []string{at, table.Format(phi), strings.Join(names, ", "), yesNo(workedCover.cover(m) != nil)}
+			row = []string{at, table.Format(phi), strings.Join(names, ", "), yesNo(workedCover.cover(int(m)) != nil)}
 		}
 		for _, column := range coverColumns.Numbers() {
 			row = append(row, table.Format(floats.Sum(r.Values(column))))
