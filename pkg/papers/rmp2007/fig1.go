@@ -93,10 +93,10 @@ var Fig1 = experiment.Spec{
 	// Two cells of Fig. 1, and two of the remark on sparse data; then those of fig1_starts.go.
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		cells := []experiment.Cell{
-			fig1Cell(scale, "squared", "gaussians", fig1Settings{Distortion: squared, Rounds: 50, RMP: fig1RMP, EM: fig1EM}),
-			fig1Cell(scale, "L1", "gaussians", fig1Settings{Distortion: absolute, Rounds: 50, RMP: fig1RMP, EM: fig1EM}),
-			fig1Cell(scale, "sparse words", "words", fig1Settings{Distortion: squared, Rounds: 100, RMP: etaReadings, EM: sparseEM}),
-			fig1Cell(scale, "sparse Gaussians", "masked gaussians", fig1Settings{Distortion: squared, Rounds: 100, RMP: etaReadings, EM: sparseEM}),
+			fig1Cell(scale, cellSquared, "gaussians", fig1Settings{Distortion: squared, Rounds: 50, RMP: fig1RMP, EM: fig1EM}),
+			fig1Cell(scale, cellL1, "gaussians", fig1Settings{Distortion: absolute, Rounds: 50, RMP: fig1RMP, EM: fig1EM}),
+			fig1Cell(scale, cellWords, "words", fig1Settings{Distortion: squared, Rounds: 100, RMP: etaReadings, EM: sparseEM}),
+			fig1Cell(scale, cellMasked, "masked gaussians", fig1Settings{Distortion: squared, Rounds: 100, RMP: etaReadings, EM: sparseEM}),
 		}
 		return append(cells, fig1StartCells(scale)...)
 	},

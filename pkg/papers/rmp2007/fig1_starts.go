@@ -8,11 +8,12 @@ import (
 	"strconv"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/cluster"
-	"metriclab/pkg/plots"
 	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
@@ -32,9 +33,6 @@ const (
 	cellL1One      = "L1; width 1"
 	cellRestarts   = "squared; restarts"
 )
-
-// samePoints are the cells whose points and best map are those of another.
-var samePoints = []string{cellSquaredRow, cellL1Row, cellWordsRow, cellMaskedRow, cellRestarts}
 
 const (
 	// otherWidth is the other standard deviation of which the Gaussians are "easily separable" by all coordinates
@@ -140,99 +138,89 @@ var (
 	}
 )
 
-// finals returns the regrets of all methods of the cells of a case, trial by trial. It refuses cells of different points.
-func (c fig1Case) finals(t *table.Table) []finals {
-	all := finalsOf(t.Where("cell", c.cells[0]))
-	for _, cell := range c.cells[1:] {
-		more := finalsOf(t.Where("cell", cell))
-		if len(more) != len(all) {
-			judge.Refuse("rmp2007: %d trials of %s against %d of %s", len(more), cell, len(all), c.cells[0])
-		}
-		for i, m := range more {
-			if m.best != all[i].best || m.rounds != all[i].rounds {
-				judge.Refuse("rmp2007: %s and %s differ in their points: the best map costs %v and %v", cell, c.cells[0], m.best, all[i].best)
+// of is a measure of the rows of a method in the first cell that has it. It refuses cells of different points.
+func (c fig1Case) of(method string, m frame.Measure) frame.Measure {
+	return func(rows *table.Table) []float64 {
+		for _, cell := range c.cells {
+			g := rows.Where("cell", cell, "method", method)
+			if g.Len() == 0 {
+				continue
 			}
-			for method := range m.end {
-				if _, there := all[i].end[method]; !there {
-					all[i].end[method], all[i].half[method] = m.end[method], m.half[method]
-				}
+			if a, b := after(10, bestLoss)(g), after(10, bestLoss)(rows.Where("cell", c.cells[0], "method", rmpPrinted)); !slices.Equal(a, b) {
+				judge.Refuse("rmp2007: %s and %s differ in their points: the best map costs %v and %v", cell, c.cells[0], a, b)
 			}
+			return m(g)
 		}
+		judge.Refuse("rmp2007: no regrets of %s in %q", method, c.cells)
+		return nil
 	}
-	return all
 }
 
 // fig1Readings tests a claim for each case, reading of η and form of EM.
-func fig1Readings(t *table.Table, cases []fig1Case, test func(c []finals, rule, em string) judge.Test) judge.Readings {
-	var out judge.Readings
-	for _, at := range cases {
-		c := at.finals(t)
+func fig1Readings(cases []fig1Case, test func(c fig1Case, rule, em string) frame.Test) (out []frame.Reading) {
+	for _, c := range cases {
 		for _, rule := range etaReadings {
-			for _, em := range at.forms {
+			for _, em := range c.forms {
 				name := rule
 				if em != "" {
 					name += " against " + em
 				}
-				out = append(out, judge.Reading{Name: name + ", " + at.name, Test: test(c, rule, em), Afterwards: at.known})
+				out = append(out, frame.Reading{Name: name + ", " + c.name, Test: test(c, rule, em), Afterwards: c.known})
 			}
 		}
 	}
 	return out
 }
 
-// restartSpread returns the standard deviation of a method's final regret over the runs on the points of a trial, as a
-// share of the best map's loss.
-func restartSpread(r finals, method string) float64 {
-	var v []float64
-	for run := 1; run <= fig1Restarts; run++ {
-		end, there := r.end[restarted(method, run)]
-		if !there {
-			judge.Refuse("rmp2007: run %d of %s is missing", run, method)
+// fig1Test is the test under these readings, on regrets.
+func fig1Test(cases []fig1Case, test func(c fig1Case, rule, em string) frame.Test) frame.Test {
+	return frame.Readings(fig1Readings(cases, test)...).On(withBest)
+}
+
+// overRuns are the final regrets of a method in the runs on the points of a trial, as shares of the best map's loss: what f
+// makes of them.
+func overRuns(method string, f func(runs []float64) float64) frame.Measure {
+	return func(rows *table.Table) (out []float64) {
+		for _, trial := range rows.Where("cell", cellRestarts).Group("trial") {
+			var v []float64
+			for run := 1; run <= fig1Restarts; run++ {
+				v = append(v, experiment.NotEmpty("regrets of "+restarted(method, run), relative.Where("method", restarted(method, run))(trial))[0])
+			}
+			out = append(out, f(v))
 		}
-		v = append(v, end/r.best)
+		return out
 	}
-	return deviation(v, everyTrial)
 }
 
 // restartReadings test whether EM varies more than RMP on the same points.
-func restartReadings(t *table.Table) judge.Readings {
-	c := finalsOf(t.Where("cell", cellRestarts))
-	return judge.Under([]string{emSpherical, emSphereRow}, func(em string) judge.Test {
-		of := func(method string) []float64 {
-			return each(c, func(r finals) float64 { return restartSpread(r, method) })
-		}
-		x, y := of(em), of(rmpPrinted)
-		d := each(c, func(r finals) float64 { return restartSpread(r, em) - variableTimes*restartSpread(r, rmpPrinted) })
-		return judge.Shown{
-			Test: judge.Positive{Units: []judge.Unit{{Name: em, Diffs: d}}},
-			Ours: fmt.Sprintf("standard deviation over runs %.3g against %.3g of the best map's loss", judge.Summarize(x).Mean, judge.Summarize(y).Mean),
-		}
-	})
+func restartReadings() (out []frame.Reading) {
+	rmp := overRuns(rmpPrinted, deviation)
+	for _, method := range []string{emSpherical, emSphereRow} {
+		em := overRuns(method, deviation)
+		test := frame.Positive(judge.Rule{}, frame.Unit(method, em.Minus(rmp.Times(variableTimes)))).Told(func(t *table.Table) judge.Shown {
+			return judge.Shown{Ours: fmt.Sprintf("standard deviation over runs %.3g against %.3g of the best map's loss", frame.Band{}.Mean(em(t)), frame.Band{}.Mean(rmp(t)))}
+		})
+		out = append(out, frame.Reading{Name: rmpPrinted + " against " + method + ", runs on the same points", Test: test, Afterwards: knownStarts})
+	}
+	return out
 }
 
-// drawRestarts shows how much the final regret of a method varies on the same points.
-func drawRestarts(t *table.Table) (plots.Drawing, error) {
-	c := t.Where("cell", cellRestarts)
-	if c.Len() == 0 {
-		return plots.Missing("any trial"), nil
-	}
-	trials := finalsOf(c)
-	if len(trials) == 0 {
-		return plots.Missing("any trial's end"), nil
-	}
-	text := &plots.TextTable{Head: []string{"method", "mean final regret (% of the best map's loss)", "standard deviation over runs (%)", "largest of a trial (%)"}}
-	for _, method := range []string{rmpPrinted, emSpherical, emSphereRow} {
-		var spreads, means []float64
-		for _, r := range trials {
-			sum := 0.0
-			for run := 1; run <= fig1Restarts; run++ {
-				sum += r.end[restarted(method, run)] / r.best
-			}
-			means = append(means, 100*sum/fig1Restarts)
-			spreads = append(spreads, 100*restartSpread(r, method))
-		}
-		mean, half := judge.Summarize(spreads).Interval()
-		text.Rows = append(text.Rows, []string{method, fmt.Sprintf("%.1f", judge.Summarize(means).Mean), fmt.Sprintf("%.2f ± %.2f", mean, half), fmt.Sprintf("%.2f", slices.Max(spreads))})
-	}
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("Runs that differ by the method's own draws only: %d of each method on the points of each trial (squared differences, width 1.5). EM spherical starts from k-means++, EM spherical; rows from four random points. %s", fig1Restarts, trialsNote(t))}}, nil
+// restartsView shows how much the final regret of a method varies on the same points.
+var restartsView = frame.View{
+	From: frame.Rows(withBest).Where("cell", cellRestarts),
+	Text: &frame.Text{
+		Head: []string{"method", "mean final regret (% of the best map's loss)", "standard deviation over runs (%)", "largest of a trial (%)"},
+		Rows: []frame.Row{restartsRow(rmpPrinted), restartsRow(emSpherical), restartsRow(emSphereRow)},
+	},
+	Caption: frame.Says(fmt.Sprintf("Runs that differ by the method's own draws only: %d of each method on the points of each trial (squared differences, width 1.5).", fig1Restarts),
+		"", "EM spherical starts from k-means++, EM spherical; rows from four random points.", trialsCover),
+	Missing: "any trial",
+}
+
+func restartsRow(method string) frame.Row {
+	spread := overRuns(method, deviation)
+	return frame.Row{Names: []string{method}, Cells: []frame.Cell{
+		frame.Of("", overRuns(method, func(v []float64) float64 { return stat.Mean(v, nil) }), percent, "%.1f"),
+		frame.PlusMinus("", spread, percent, "%.2f"), frame.Of("", spread.Reduce(slices.Max), percent, "%.2f"),
+	}}
 }

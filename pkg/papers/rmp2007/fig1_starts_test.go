@@ -52,9 +52,9 @@ func TestFig1CasesHaveTheSamePoints(t *testing.T) {
 func TestFig1CasesJoinCells(t *testing.T) {
 	root := func(t, _ float64) float64 { return 100 * math.Sqrt(t) }
 	tb := fig1World{rmp: root, em: func(t, _ float64) float64 { return 100 * t }, shortWorse: 1}.table()
-	c := fig1Against[2].finals(tb)
-	if len(c) != madeTrials || math.Abs(c[0].end[emSphereRow]-5000) > 1e-9 || math.Abs(c[1].end[rmpPrinted]-100*math.Sqrt(50)) > 1 {
-		t.Errorf("joined finals: %+v", c[0])
+	em, rmp := fig1Against[2].of(emSphereRow, atEnd)(withBest(tb)), fig1Against[2].of(rmpPrinted, atEnd)(withBest(tb))
+	if len(em) != madeTrials || len(rmp) != madeTrials || math.Abs(em[0]-5000) > 1e-9 || math.Abs(rmp[1]-100*math.Sqrt(50)) > 1 {
+		t.Errorf("joined final regrets: %v and %v", em, rmp)
 	}
 	other := experimenttest.Table(Fig1)
 	for _, cell := range []string{cellSquared, cellSquaredRow} {
@@ -63,12 +63,14 @@ func TestFig1CasesJoinCells(t *testing.T) {
 			if cell == cellSquaredRow {
 				loss = 101
 			}
-			other.Add(table.Key{"cell": cell, "trial": "0", "kind": "loss", "method": bestMap, "round": strconv.Itoa(round)}, table.Values{"loss": loss})
+			for _, method := range []string{bestMap, map[string]string{cellSquared: rmpPrinted, cellSquaredRow: emSphereRow}[cell]} {
+				other.Add(table.Key{"cell": cell, "trial": "0", "kind": "loss", "method": method, "round": strconv.Itoa(round)}, table.Values{"loss": loss})
+			}
 		}
 	}
 	err := func() (err error) {
 		defer judge.Refused(&err)
-		fig1Against[2].finals(other)
+		fig1Against[2].of(emSphereRow, atEnd)(withBest(other))
 		return nil
 	}()
 	if err == nil {

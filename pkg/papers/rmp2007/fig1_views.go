@@ -2,39 +2,32 @@ package rmp2007
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"metriclab/pkg/experiment"
-	"metriclab/pkg/judge"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
 var fig1Views = []experiment.View{
-	{Name: "fig1", Title: "Fig. 1: regret of RMP and EM in online clustering", Draw: func(t *table.Table) (plots.Drawing, error) {
-		return drawRegret(t, fig1Main, []string{rmpPrinted, rmpCorrected, ftlName, emSpherical, emDiagonal, emFull, groupsKnown},
-			fig1Known+" The paper's curves have no numbers in its text. The dashed grey line is √t through RMP's final regret (η printed). "+
-				"Points are drawn from four Gaussians of standard deviation 1.5 around centres with coordinates of standard deviation 1: the nearest centre is right for more than 99.5 % of the points by all 50 coordinates, and for less than 95 % by 15.")
-	}},
-	{Name: "fig1-eta", Title: "The learning rate in online clustering", Draw: func(t *table.Table) (plots.Drawing, error) {
-		return drawRegret(t, fig1Main, append(append([]string{}, fig1RMP[:5]...), ftlName),
-			"The points and rounds of Fig. 1, for five learning rates: as printed in Theorem 2.1, as its proof needs it (corrected: the printed one divided by about A), anytime (corrected for the rounds so far), and 10 and 100 times the printed one. "+
-				"Follow-the-leader (FTL) is the limit of a large rate; it may do well here since rounds are alike. The dashed grey line is √t through RMP's final regret (η printed).")
-	}},
-	{Name: "fig1-sparse", Title: "Online clustering of sparse, high-dimensional points", Draw: func(t *table.Table) (plots.Drawing, error) {
-		return drawRegret(t, fig1Sparse, []string{rmpPrinted, rmpCorrected, ftlName, emSpherical, emDiagonal, groupsKnown},
-			"The paper names no data for its remark on sparse, high-dimensional ones; these are ours, with 100 coordinates in four groups. Sparse words: coordinates 0 and 1, a point has each of the five words of its group with probability .8 and any other with .005. "+
-				"Sparse Gaussians: the points of Fig. 1 with each coordinate kept with probability .2 and else 0. Full covariance matrices are left out: components of about 100 points in 100 coordinates, most of them 0, are too few for them. "+
-				fig1Known+" The dashed grey line is √t through RMP's final regret (η printed).")
-	}},
-	{Name: "fig1-width-one", Title: "Fig. 1 with narrower Gaussians, other starts of EM, and k-means", Draw: func(t *table.Table) (plots.Drawing, error) {
-		return drawRegret(t, []string{cellSquaredOne, cellL1One}, []string{rmpPrinted, rmpCorrected, ftlName, emSpherical, emSphereRow, kMeansName, groupsKnown},
-			fig1Known+" The dashed grey line is √t through RMP's final regret (η printed). Points are drawn as in Fig. 1, but from Gaussians of standard deviation 1: the nearest centre is wrong for about 3 % of the points by 15 coordinates. EM spherical; rows starts from four random points. "+
-				"k-means is the best of ten runs on the coordinates so far.")
-	}},
-	{Name: "fig1-restarts", Title: "Runs of RMP and of EM on the same points", Draw: drawRestarts},
-	{Name: "fig1-final", Title: "Final regrets in online clustering", Draw: drawFinals},
-	{Name: "fig1-optimum", Title: "The best map in hindsight, and how it is certified", Draw: drawOptimum},
+	{Name: "fig1", Title: "Fig. 1: regret of RMP and EM in online clustering", Draw: regretView(fig1Main, []string{rmpPrinted, rmpCorrected, ftlName, emSpherical, emDiagonal, emFull, groupsKnown},
+		fig1Known+" The paper's curves have no numbers in its text. The dashed grey line is √t through RMP's final regret (η printed). "+
+			"Points are drawn from four Gaussians of standard deviation 1.5 around centres with coordinates of standard deviation 1: the nearest centre is right for more than 99.5 % of the points by all 50 coordinates, and for less than 95 % by 15.").Draw},
+	{Name: "fig1-eta", Title: "The learning rate in online clustering", Draw: regretView(fig1Main, slices.Concat(fig1RMP[:5], []string{ftlName}),
+		"The points and rounds of Fig. 1, for five learning rates: as printed in Theorem 2.1, as its proof needs it (corrected: the printed one divided by about A), anytime (corrected for the rounds so far), and 10 and 100 times the printed one. "+
+			"Follow-the-leader (FTL) is the limit of a large rate; it may do well here since rounds are alike. The dashed grey line is √t through RMP's final regret (η printed).").Draw},
+	{Name: "fig1-sparse", Title: "Online clustering of sparse, high-dimensional points", Draw: regretView([]string{cellWords, cellMasked}, []string{rmpPrinted, rmpCorrected, ftlName, emSpherical, emDiagonal, groupsKnown},
+		"The paper names no data for its remark on sparse, high-dimensional ones; these are ours, with 100 coordinates in four groups. Sparse words: coordinates 0 and 1, a point has each of the five words of its group with probability .8 and any other with .005. "+
+			"Sparse Gaussians: the points of Fig. 1 with each coordinate kept with probability .2 and else 0. Full covariance matrices are left out: components of about 100 points in 100 coordinates, most of them 0, are too few for them. "+
+			fig1Known+" The dashed grey line is √t through RMP's final regret (η printed).").Draw},
+	{Name: "fig1-width-one", Title: "Fig. 1 with narrower Gaussians, other starts of EM, and k-means", Draw: regretView([]string{cellSquaredOne, cellL1One}, []string{rmpPrinted, rmpCorrected, ftlName, emSpherical, emSphereRow, kMeansName, groupsKnown},
+		fig1Known+" The dashed grey line is √t through RMP's final regret (η printed). Points are drawn as in Fig. 1, but from Gaussians of standard deviation 1: the nearest centre is wrong for about 3 % of the points by 15 coordinates. EM spherical; rows starts from four random points. "+
+			"k-means is the best of ten runs on the coordinates so far.").Draw},
+	{Name: "fig1-restarts", Title: "Runs of RMP and of EM on the same points", Draw: restartsView.Draw},
+	{Name: "fig1-final", Title: "Final regrets in online clustering", Draw: finalsView.Draw},
+	{Name: "fig1-optimum", Title: "The best map in hindsight, and how it is certified", Draw: optimumView.Draw},
 }
 
 // fig1Setup describes what all views share.
@@ -52,121 +45,105 @@ var fig1Styles = map[string]plots.Line{
 	rmpAnytime: {Color: 6, Dashed: true}, rmpTen: {Color: 1, Dashed: true}, rmpHundred: {Color: 3, Dashed: true}, groupsKnown: {Color: plots.Grey},
 }
 
-// drawRegret draws regret against rounds, a panel per cell.
-func drawRegret(t *table.Table, cells, methods []string, about string) (plots.Drawing, error) {
-	d := plots.Drawing{Columns: 2}
-	for _, cell := range cells {
-		c := t.Where("cell", cell, "kind", "loss")
-		if c.Len() == 0 {
-			continue
-		}
-		p := plots.Panel{Title: cell, XLabel: "round t", YLabel: "regret"}
-		best := c.Where("method", bestMap)
-		var guide plots.Line
-		for _, method := range methods {
-			line := fig1Styles[method]
-			line.Name = method
-			for at, g := range c.Where("method", method).Group("round") {
-				addMean(&line, float64(whole("round", at)), 1, fig1Regrets(g, best.Where("round", at)))
-			}
-			if method == rmpPrinted {
-				guide = root(line)
-			}
-			p.Marks = append(p.Marks, line)
-		}
-		p.Marks = append(p.Marks, guide)
-		d.Panels = append(d.Panels, p)
+// regretView draws regret against rounds, a panel per cell.
+func regretView(cells, methods []string, about string) frame.View {
+	var of []frame.Mark
+	for _, method := range methods {
+		style := fig1Styles[method]
+		style.Name = method
+		of = append(of, frame.Line(style, "round", regret, frame.Band{}).Where("method", method))
 	}
-	if len(d.Panels) == 0 {
-		return plots.Missing("any trial"), nil
+	of = append(of, root)
+	return frame.View{
+		From: frame.Only("cell", cells...).Then(withBest), Columns: 2,
+		Panels: frame.PerGroup(func(cells []string) frame.Panel {
+			return frame.Panel{Panel: plots.Panel{Title: cells[0], XLabel: "round t", YLabel: "regret"}, Of: of}
+		}, "cell"),
+		Caption: frame.Says(fig1Setup, "", about, trialsCover),
+		Missing: "any trial",
 	}
-	d.Caption = plots.Caption{Shows: fig1Setup + " " + about + " " + trialsNote(t)}
-	return d, nil
 }
 
-// root is √t through the last point of a line.
-func root(line plots.Line) plots.Line {
+// root is √t through RMP's final regret.
+func root(rows *table.Table) plots.Mark {
 	out := plots.Line{Name: "√t", Color: plots.Grey, Dashed: true}
-	if len(line.X) == 0 {
-		return out
-	}
-	last := len(line.X) - 1
+	last, final := float64(lastRound(rows)), atEnd.Where("method", rmpPrinted).Averaged()(rows)[0]
 	for k := range 41 {
 		share := float64(k) / 40
-		out.X, out.Y = append(out.X, share*share*line.X[last]), append(out.Y, share*line.Y[last])
+		out.X, out.Y = append(out.X, share*share*last), append(out.Y, share*final)
 	}
 	return out
 }
 
-// fig1Regrets returns the losses of g minus those of the best map, by trial.
-func fig1Regrets(g, best *table.Table) []float64 {
-	if !slices.Equal(g.Index("trial"), best.Index("trial")) {
-		judge.Refuse("rmp2007: %d trials of a method against %d of the best map", g.Len(), best.Len())
-	}
-	return judge.Minus(g.Values("loss"), best.Values("loss"))
+// finalCells are the cells of the tables of final regrets but that of restarts, which fig1-restarts has, and optimumCells those with
+// points of their own.
+var (
+	finalCells   = slices.Concat(optimumCells[:4], []string{cellSquaredRow, cellL1Row}, optimumCells[4:6], []string{cellWordsRow, cellMaskedRow}, optimumCells[6:])
+	optimumCells = append([]string{cellSquared, cellL1, cellWords, cellMasked, cellSquaredOne, cellL1One}, widthNames...)
+)
+
+var finalsView = frame.View{
+	From: frame.Only("cell", finalCells...).Then(withBest),
+	Text: &frame.Text{By: []string{"cell", "data", "method", "method"}, Cells: []frame.Cell{
+		frame.PlusMinus("final regret", atEnd, frame.Band{}, "%.1f"),
+		frame.Of("in % of the best map's loss", atEnd.Averaged().Over(after(10, bestLoss).Averaged()), percent, "%.1f"),
+		frame.Of("standard deviation", atEnd.Reduce(deviation), frame.Band{}, "%.1f"),
+		frame.Of("exponent", exponent(halfway.Averaged(), atEnd.Averaged()), frame.Band{}, "%.2f"),
+		acceptanceIn("acceptance, early (%)", acceptance.Where("round", "3")),
+		acceptanceIn("acceptance, last (%)", after(10, acceptance)),
+	}},
+	Caption: frame.Says("Regret at the end, against the best map.", "",
+		fmt.Sprintf("The exponent is that of a power law through the mean regrets after half of the rounds and at the end: 1 is linear, ½ is √t. The standard deviation is over trials. Acceptance is the share of steps of the random walk that changed the set, in round 3 and in the last one. "+
+			"Theorem 2.1's bound (as printed, δ = .05) is %.3g after 50 rounds, the corrected one is larger still, and no regret can exceed the number of points times that of rounds, 20,000 at full scale: at that size the bounds say nothing. RMP walks 5,000 steps of Metropolis–Hastings per round, a short walk 500; a heat-bath walk has the same law. EM starts from k-means++ or, \"rows\", from random points; k-means is the best of ten runs.", fig1Bound(50)), trialsCover),
+	Missing: "any trial",
 }
 
-func drawFinals(t *table.Table) (plots.Drawing, error) {
-	text := &plots.TextTable{Head: []string{"data", "method", "final regret", "in % of the best map's loss", "standard deviation", "exponent", "acceptance, early (%)", "acceptance, last (%)"}}
-	for cell, c := range t.Group("cell") {
-		if cell == cellRestarts { // fig1-restarts has it
-			continue
+var acceptance = frame.Column("acceptance")
+
+// acceptanceIn is a column that is empty for methods that do not walk.
+func acceptanceIn(head string, m frame.Measure) frame.Cell {
+	return frame.Cell{Head: head, Of: func(rows *table.Table) string {
+		if v := percent.Mean(m(rows)); !math.IsNaN(v) {
+			return fmt.Sprintf("%.2g", v)
 		}
-		r := finalsOf(c)
-		loss := judge.Summarize(c.Where("kind", "optimum").Values("loss")).Mean
-		for method, g := range c.Where("kind", "loss").Group("method") {
-			if method == bestMap {
-				continue
-			}
-			end := each(r, func(x finals) float64 { return x.end[method] })
-			mid := judge.Summarize(each(r, func(x finals) float64 { return x.half[method] }))
-			mean, width := judge.Summarize(end).Interval()
-			row := []string{cell, method, fmt.Sprintf("%.1f ± %.1f", mean, width), fmt.Sprintf("%.1f", 100*mean/loss),
-				fmt.Sprintf("%.1f", deviation(end, everyTrial)), fmt.Sprintf("%.2f", exponent(mid.Mean, mean)), "", ""}
-			rounds := g.Unique("round")
-			for i, at := range []string{"3", rounds[len(rounds)-1]} {
-				if a := judge.Summarize(g.Where("round", at).Values("acceptance")).Mean; a == a {
-					row[6+i] = fmt.Sprintf("%.2g", 100*a)
-				}
-			}
-			text.Rows = append(text.Rows, row)
-		}
-	}
-	if len(text.Rows) == 0 {
-		return plots.Missing("any trial"), nil
-	}
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("Regret at the end, against the best map. The exponent is that of a power law through the mean regrets after half of the rounds and at the end: 1 is linear, ½ is √t. The standard deviation is over trials. Acceptance is the share of steps of the random walk that changed the set, in round 3 and in the last one. "+
-		"Theorem 2.1's bound (as printed, δ = .05) is %.3g after 50 rounds, the corrected one is larger still, and no regret can exceed the number of points times that of rounds, 20,000 at full scale: at that size the bounds say nothing. RMP walks 5,000 steps of Metropolis–Hastings per round, a short walk 500; a heat-bath walk has the same law. EM starts from k-means++ or, \"rows\", from random points; k-means is the best of ten runs. %s", fig1Bound(50), trialsNote(t))}}, nil
+		return ""
+	}}
 }
 
-func drawOptimum(t *table.Table) (plots.Drawing, error) {
-	text := &plots.TextTable{Head: []string{"data", "loss of the best map", "mean gap (%)", "largest gap (%)", "exact in", "gap of the dual bound alone (%)", "prototypes left", "the groups drawn from cost more by (%)", "mistaken with 15 coordinates (%)", "with all (%)"}}
-	for cell, c := range t.Group("cell") {
-		o := c.Where("kind", "optimum")
-		if o.Len() == 0 || slices.Contains(samePoints, cell) {
-			continue
+var optimumView = frame.View{
+	From: frame.Only("cell", optimumCells...),
+	Text: &frame.Text{By: []string{"cell", "data"}, Cells: []frame.Cell{
+		frame.Of("loss of the best map", losses.Where("kind", "optimum"), frame.Band{}, "%.1f"),
+		frame.Of("mean gap (%)", optimumGap, percent, "%.3g"),
+		frame.Of("largest gap (%)", optimumGap.Reduce(slices.Max), percent, "%.3g"),
+		{Head: "exact in", Of: func(rows *table.Table) string {
+			gaps := optimumGap(rows)
+			return fmt.Sprintf("%d of %d", exactly(gaps), len(gaps))
+		}},
+		frame.Of("gap of the dual bound alone (%)", below("dual").Averaged().Map(func(v float64) float64 { return max(0, v) }), percent, "%.3g"),
+		frame.Of("prototypes left", frame.Column("left").Where("kind", "optimum"), frame.Band{}, "%.3g"),
+		frame.Of("the groups drawn from cost more by (%)", frame.Share("groups", "loss").Plus(-1).Where("kind", "optimum"), percent, "%.3g"),
+		frame.Of("mistaken with 15 coordinates (%)", frame.Column("mistaken").Where("kind", "separable", "round", "15"), percent, "%.2g"),
+		frame.Of("with all (%)", after(10, frame.Column("mistaken")).Where("kind", "separable"), percent, "%.2g"),
+	}},
+	Caption: func(t *table.Table) plots.Caption {
+		return plots.Caption{
+			Shows: fmt.Sprintf("The best map with at most four prototypes over all rounds, found by FasterPAM from %d random sets, and what is proved of it.", searchStarts),
+			Protocol: "The Lagrangian dual of the k-median problem gives a loss that no map can fall below, and with it a list of the prototypes that a better map could use; " +
+				"where few are left all their sets are tried, which settles the optimum. A gap is the share by which the proved lower bound is below the map's loss, 0 where it is exact: a regret against the true optimum is larger by at most that share of the loss. " +
+				"The groups that points were drawn from, each with its best prototype, cost more. The last columns give the share of points that are not nearest to the centre of their group, by the first 15 and by all coordinates.",
+			Intervals: fmt.Sprintf("Means over %d trials.", len(t.Unique("trial"))),
 		}
-		var gap, dual, groups []float64
-		exact := 0
-		for i, upper := range o.Values("loss") {
-			gap = append(gap, 1-o.Values("lower")[i]/upper)
-			dual = append(dual, 1-o.Values("dual")[i]/upper)
-			groups = append(groups, o.Values("groups")[i]/upper-1)
-			if gap[i] == 0 {
-				exact++
-			}
+	},
+	Missing: "any trial",
+}
+
+// exactly counts the gaps that are none.
+func exactly(gaps []float64) (n int) {
+	for _, gap := range gaps {
+		if gap == 0 {
+			n++
 		}
-		row := []string{cell, fmt.Sprintf("%.1f", judge.Summarize(o.Values("loss")).Mean), fmt.Sprintf("%.3g", 100*judge.Summarize(gap).Mean), fmt.Sprintf("%.3g", 100*slices.Max(gap)),
-			fmt.Sprintf("%d of %d", exact, o.Len()), fmt.Sprintf("%.3g", 100*max(0, judge.Summarize(dual).Mean)), fmt.Sprintf("%.3g", judge.Summarize(o.Values("left")).Mean), fmt.Sprintf("%.3g", 100*judge.Summarize(groups).Mean)}
-		for _, g := range c.Where("kind", "separable").Group("round") {
-			row = append(row, fmt.Sprintf("%.2g", 100*judge.Summarize(g.Values("mistaken")).Mean))
-		}
-		text.Rows = append(text.Rows, row)
 	}
-	if len(text.Rows) == 0 {
-		return plots.Missing("any trial"), nil
-	}
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("The best map with at most four prototypes over all rounds, found by FasterPAM from %d random sets, and what is proved of it. The Lagrangian dual of the k-median problem gives a loss that no map can fall below, and with it a list of the prototypes that a better map could use; "+
-		"where few are left all their sets are tried, which settles the optimum. A gap is the share by which the proved lower bound is below the map's loss, 0 where it is exact: a regret against the true optimum is larger by at most that share of the loss. "+
-		"The groups that points were drawn from, each with its best prototype, cost more. The last columns give the share of points that are not nearest to the centre of their group, by the first 15 and by all coordinates. Means over %d trials.", searchStarts, len(t.Unique("trial")))}}, nil
+	return n
 }
