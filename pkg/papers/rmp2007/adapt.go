@@ -293,7 +293,6 @@ func completely(method string, from int, some bool) frame.Test {
 var adaptClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "adapt-completely",
-		View:      "adapt",
 		Statement: "Our chosen subset of features can completely change between rounds.",
 		Where:     "Section 5.2, second paragraph", Theirs: "no number",
 		Predicate: "In every trial, world and m there is a round whose pixels are all others than those of the round before. Readings: η as printed and corrected, for all rounds and for those after the images change; and, added, in some world with some m, since the paper says \"can\".",
@@ -301,7 +300,6 @@ var adaptClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "adapt-faster",
-		View:      "adapt",
 		Statement: "... allowing faster adaptation to new information in a changing environment (than adding and removing features one by one).",
 		Where:     "Section 5.2, second paragraph", Theirs: "no number",
 		Predicate: "The loss after the images change of a learner that exchanges at most one pixel per round, minus that of RMP, paired by trial, is positive for both worlds and each m. Readings: η as printed and corrected, against one swap of the same walk per round and against the exchange that saves most on all rounds so far.",

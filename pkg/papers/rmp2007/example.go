@@ -124,36 +124,22 @@ func exampleTrial(ctx context.Context, run *experiment.Run) error {
 	}
 	run.Rows.Add(table.Key{"kind": "named", "horizon": strconv.Itoa(most)}, table.Values{"loss": named})
 
-	ftl, err := mapping.NewFTL(exampleVectors, exampleVectors, mapping.FTLParams{M: s.M})
-	if err != nil {
-		return err
-	}
-	var loss float64
-	next := 0
-	for t := 1; t <= most+1; t++ {
-		o, err := ftl.Step(exampleRound(t, of))
-		if err != nil {
-			return err
-		}
-		if loss += o.Loss; t == s.Horizons[next]+1 {
-			at := strconv.Itoa(s.Horizons[next])
-			run.Rows.Add(table.Key{"kind": "regret", "method": ftlName, "horizon": at, "t": at}, table.Values{"loss": loss, "expected": loss, "best": best[t]})
-			next++
-		}
-	}
-	for _, rule := range exampleRules {
+	for _, rule := range slices.Concat([]string{ftlName}, exampleRules) {
 		for _, horizon := range s.Horizons {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			l, err := newRMP(run.Seed.PCG(rule+", horizon "+strconv.Itoa(horizon)), rule, exampleVectors, exampleVectors, horizon+1, mapping.RMPParams{M: s.M})
+			l, err := newLearner(run.Seed.PCG(rule+", horizon "+strconv.Itoa(horizon)), rule, exampleVectors, exampleVectors, horizon+1, mapping.RMPParams{M: s.M})
 			if err != nil {
 				return err
 			}
 			var loss, expected float64
 			for t := 1; t <= horizon+1; t++ {
 				f := exampleRound(t, of)
-				e, exact := l.ExpectedLoss(f)
+				e, exact := l.Loss(f), true
+				if rmp, draws := l.(*mapping.RMP); draws {
+					e, exact = rmp.ExpectedLoss(f)
+				}
 				if !exact {
 					return fmt.Errorf("rmp2007: %s: the sets were not enumerated", rule)
 				}
@@ -162,13 +148,15 @@ func exampleTrial(ctx context.Context, run *experiment.Run) error {
 					return err
 				}
 				loss, expected = loss+o.Loss, expected+e
-				v := table.Values{"loss": loss, "expected": expected, "best": best[t]}
-				key := table.Key{"kind": "regret", "method": rule, "horizon": strconv.Itoa(horizon), "t": strconv.Itoa(t - 1)}
-				if t == horizon+1 {
-					run.Rows.Add(key, v)
+				add := func(kind string) {
+					run.Rows.Add(table.Key{"kind": kind, "method": rule, "horizon": strconv.Itoa(horizon), "t": strconv.Itoa(t - 1)},
+						table.Values{"loss": loss, "expected": expected, "best": best[t]})
 				}
-				if horizon == most && t > 1 && (t-1)%(most/curvePoints) == 0 {
-					run.Rows.Add(table.Key{"kind": "course", "method": rule, "horizon": key["horizon"], "t": key["t"]}, v)
+				if t == horizon+1 {
+					add("regret")
+				}
+				if rule != ftlName && horizon == most && t > 1 && (t-1)%(most/curvePoints) == 0 {
+					add("course")
 				}
 			}
 		}
@@ -289,7 +277,6 @@ const (
 var exampleClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "example-leader",
-		View:      "example",
 		Title:     "The optimal clustering alternates between {A}, {B, C} after odd rounds and {A, B}, {C} after even ones.",
 		Statement: "After round 1 the optimal clustering is {A} and {B, C}; after 2 rounds {A, B} and {C}; after 3 rounds {A} and {B, C} again; and so on.",
 		Where:     fiveOne, Theirs: "as stated",
@@ -314,7 +301,6 @@ var exampleClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "example-ftl-linear",
-		View:      "example",
 		Statement: "The regret of follow-the-leader will be linear in T.",
 		Where:     fiveOne, Theirs: "no number",
 		Predicate: "Regret ≥ T/2 at every recorded T, for both distortions (no draw is involved).",
@@ -322,7 +308,6 @@ var exampleClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "example-rmp-root",
-		View:      "example",
 		Statement: "The regret of the randomized algorithm will be O(√T).",
 		Where:     fiveOne, Theirs: "no number",
 		Predicate: "Exact expected regret/√T at the largest T is at most 1.1 times that at a sixteenth of it; for η printed, corrected, anytime and with the doubling trick, and both distortions.",
@@ -334,7 +319,6 @@ var exampleClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "example-rmp-vanishes",
-		View:      "example",
 		Statement: "Thus the per-round regret will approach 0 for large T.",
 		Where:     fiveOne, Theirs: "no number",
 		Predicate: "Exact expected regret/T falls whenever T doubles, to at most a fifth as T grows from 25 to 1600; the same rules and distortions.",

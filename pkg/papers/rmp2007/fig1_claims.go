@@ -47,7 +47,6 @@ var fig1Claims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "fig1-sublinear",
-		View:      "fig1",
 		Statement: "The regret of our algorithm is sublinear in T.",
 		Where:     fiveOneFig1, Theirs: experiment.FigureOnly,
 		Predicate: "Twice the regret at half of the rounds − that at the end > 0, paired; for η printed and corrected, both distortions, and widths 1.5 and 1.",
@@ -55,7 +54,6 @@ var fig1Claims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "fig1-root",
-		View:      "fig1",
 		Statement: "The regret appears to be roughly O(√T).",
 		Where:     fiveOneFig1, Theirs: experiment.FigureOnly,
 		Predicate: "The exponent log₂(regret at the end/regret at half of the rounds) is ½ ± 0.2 (its whole interval); for η printed and corrected, both distortions, and widths 1.5 and 1.",
@@ -69,7 +67,6 @@ var fig1Claims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "fig1-em-poor",
-		View:      "fig1",
 		Statement: "EM clustering has relatively poor performance: RMP's regret is smaller.",
 		Where:     fiveOneFig1, Theirs: experiment.FigureOnly,
 		Predicate: "Final regret of EM − that of RMP > 0, paired; for each form of the covariance matrices, EM from k-means++ and from random rows, η printed and corrected, both distortions, and widths 1.5 and 1.",
@@ -141,23 +138,8 @@ func fig1Bound(rounds int) float64 {
 
 // withBest are the losses of the methods, with that of the best map of the same game and round in a column.
 func withBest(t *table.Table) *table.Table {
-	t = t.Where("kind", "loss")
-	cells, trials, rounds := t.Index("cell"), t.Index("trial"), t.Index("round")
-	at := func(i int) [3]string { return [3]string{cells[i], trials[i], rounds[i]} }
-	best := map[[3]string]string{}
-	var rows []int
-	for i, method := range t.Index("method") {
-		if method == bestMap {
-			best[at(i)] = table.Format(t.Values("loss")[i])
-		} else {
-			rows = append(rows, i)
-		}
-	}
-	var column []string
-	for _, i := range rows {
-		column = append(column, best[at(i)])
-	}
-	return t.Rows(rows...).With("best", column)
+	t = beside("best", bestMap, "loss", "cell", "trial", "round")(t.Where("kind", "loss"))
+	return frame.Only("method", slices.DeleteFunc(t.Unique("method"), func(m string) bool { return m == bestMap })...)(t)
 }
 
 // Regrets of withBest, so far, at half of the rounds and at the end; and at the end as a share of the best map's loss.

@@ -278,13 +278,17 @@ func (w fig2Way) of(c curve) []string {
 	return of
 }
 
+// wrong is the column of its errors.
+func (w fig2Way) wrong() string {
+	if w.fixed {
+		return wrongFixed
+	}
+	return "wrong"
+}
+
 // errors are the test errors on a curve.
 func (w fig2Way) errors(c curve) frame.Measure {
-	column := "wrong"
-	if w.fixed {
-		column = wrongFixed
-	}
-	return frame.Share(column, "tested").Where(w.of(c)...)
+	return frame.Share(w.wrong(), "tested").Where(w.of(c)...)
 }
 
 // lead is by how much the errors of RFE, or of what stands in its place, are larger than those of RMP.
@@ -293,18 +297,27 @@ func (p fig2Pair) lead(c curve) frame.Measure { return p.rfe.errors(c).Minus(p.r
 // percent are shares in per cent, with intervals that may leave 0 to 100.
 var percent = frame.Band{Scale: 100}
 
+// chosenBy are the rows of some ways with their names, a task's title and an m; those of all pixels are for each m.
+func chosenBy(ways []fig2Way) frame.Rows {
+	return byTask.Then(frame.Named("at m", featureCounts, func(m int) (string, frame.Rows) {
+		return strconv.Itoa(m), frame.Only("m", strconv.Itoa(m), "")
+	})).Then(frame.Named("way", ways, func(w fig2Way) (string, frame.Rows) {
+		return w.name, frame.Only("method", w.method).Where("variant", w.variant)
+	}))
+}
+
 // fig2Panels draw the ways' errors, a panel per curve.
 func fig2Panels(ways []fig2Way, b frame.Band) frame.Panels {
-	var out []frame.Panel
-	for _, c := range curves {
-		p := frame.Panel{Panel: plots.Panel{Title: c.title(), XLabel: "images seen", YLabel: "test error (%)", XLog: true}}
-		for _, w := range ways {
-			style := plots.Line{Name: w.name, Color: w.color, Dashed: w.dashed}
-			p.Of = append(p.Of, frame.Line(style, "images", w.errors(c), b).Where(w.of(c)...))
-		}
-		out = append(out, p)
+	var styles []plots.Line
+	for _, w := range ways {
+		styles = append(styles, plots.Line{Name: w.name, Color: w.color, Dashed: w.dashed})
 	}
-	return frame.Each(out...)
+	return frame.PerGroup(func(cells []string) frame.Panel {
+		return frame.Panel{
+			Panel: plots.Panel{Title: cells[0] + ", m = " + cells[1], XLabel: "images seen", YLabel: "test error (%)", XLog: true},
+			Of:    frame.Lines("way", styles, "images", frame.Share("wrong", "tested"), b),
+		}
+	}, "task", "at m")
 }
 
 // fig2Caption says what is shown, the data and settings of both figures, and more at the end.
@@ -328,6 +341,7 @@ func fig2Caption(shows, end string) func(t *table.Table) plots.Caption {
 }
 
 var fig2View = frame.View{
+	From:    chosenBy(fig2Main),
 	Columns: 2,
 	Panels:  fig2Panels(fig2Main, percent),
 	Caption: fig2Caption("Test error against the number of images seen, with four ways to choose pixels; lower is better. RMP: squared distortion, printed η; RFE: C = "+table.Format(rfeStrengths[0])+". Bands are 95 % intervals of the mean.", describeVariants),
@@ -335,6 +349,7 @@ var fig2View = frame.View{
 }
 
 var fig2SettingsView = frame.View{
+	From:    chosenBy(slices.Concat(fig2Ways(), fig2Main[2:])),
 	Columns: 2,
 	Panels:  fig2Panels(fig2Ways(), percent.Without()),
 	Text:    fig2SettingsText(),
@@ -355,14 +370,14 @@ func fig2SettingsText() *frame.Text {
 		for _, w := range slices.Concat(fig2Ways(), fig2Main[2:]) {
 			type cell = func(head string, m frame.Measure, b frame.Band, format string) frame.Cell
 			add := func(quantity string, of cell, m frame.Measure, b frame.Band, format string) {
-				row := frame.Row{Names: c.names(w.name, quantity), Of: w.of(c)}
+				row := frame.Row{Names: []string{c.task.title(), strconv.Itoa(c.m), w.name, quantity}, Of: []string{"cell", c.task.String(), "at m", strconv.Itoa(c.m), "way", w.name}}
 				for _, n := range checkpoints {
 					row.Cells = append(row.Cells, of("", m.Where("images", strconv.Itoa(n)), b, format))
 				}
 				out.Rows = append(out.Rows, row)
 			}
 			for _, way := range []fig2Way{w, w.withFixed()} {
-				add("error"+strings.TrimPrefix(way.name, w.name)+" (%)", frame.PlusMinus, way.errors(c), percent, "%.2f")
+				add("error"+strings.TrimPrefix(way.name, w.name)+" (%)", frame.PlusMinus, frame.Share(way.wrong(), "tested"), percent, "%.2f")
 			}
 			switch w.method {
 			case fig2RMP:
@@ -452,7 +467,6 @@ const fig2ReadingsNote = " Readings: each variant of RMP (distortion, η, walk) 
 var fig2Claims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "fig2-few-points",
-		View:      "fig2",
 		Statement: "RMP doesn't appear to perform well with only a few data points.",
 		Where:     "Section 5.2, Fig. 2", Theirs: experiment.FigureOnly,
 		Predicate: "RMP's error minus RFE's, averaged over the checkpoints up to 20 images and paired by trial, is positive on each of the four curves (task and m)." + fig2ReadingsNote,
@@ -460,7 +474,6 @@ var fig2Claims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "fig2-from-50",
-		View:      "fig2",
 		Statement: "When given at least 50 data points, RMP clearly outperforms RFE for the larger choice of m.",
 		Where:     "Section 5.2, Fig. 2", Theirs: experiment.FigureOnly,
 		Predicate: "At m = 50, RFE's error minus RMP's, paired by trial, is positive for both tasks at every checkpoint from 50 images on; a unit is a task at a checkpoint." + fig2ReadingsNote,
@@ -470,7 +483,6 @@ var fig2Claims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "fig2-supervised",
-		View:      "fig2",
 		Statement: "Unsupervised, we can outperform supervised selection methods.",
 		Where:     "Section 5.2, first paragraph", Theirs: experiment.FigureOnly,
 		Predicate: "RFE's error minus RMP's, averaged over the checkpoints from 50 images on and paired by trial, is positive on at least one of the four curves (task and m): the other three are excepted." + fig2ReadingsNote,
@@ -478,7 +490,6 @@ var fig2Claims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "fig2-harder",
-		View:      "fig2",
 		Statement: "1 against 8 is an easy task, 3 against 8 a slightly harder one.",
 		Where:     "Section 5.2, before Fig. 2", Theirs: experiment.FigureOnly,
 		Predicate: "With all pixels, the error of 3 against 8 minus that of 1 against 8, paired by trial, is positive at every checkpoint from 50 images on.",
@@ -486,7 +497,6 @@ var fig2Claims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "fig2-random",
-		View:      "fig2",
 		Statement: "Ours: RMP's pixels serve better than random ones.",
 		Where:     "not in the paper", Theirs: "not in the paper",
 		Predicate: "The error with random pixels minus RMP's, averaged over the checkpoints from 50 images on and paired by trial, is positive on each of the four curves (task and m). Readings: each variant of RMP (distortion, η, walk), and the first with a ridge of strength 1.",

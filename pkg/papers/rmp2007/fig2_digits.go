@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -64,13 +65,8 @@ var featureCounts = []int{10, 50}
 
 func (c curve) String() string { return fmt.Sprintf("%s, m = %d", c.task, c.m) }
 
-// title names the curve for a reader.
-func (c curve) title() string { return fmt.Sprintf("%s, m = %d", c.task.title(), c.m) }
-
-// names are those of the curve in a table.
-func (c curve) names(more ...string) []string {
-	return append([]string{c.task.title(), strconv.Itoa(c.m)}, more...)
-}
+// byTask are the rows with the title of their task.
+var byTask = frame.Called("task", "cell", func(cell string) string { return strings.Replace(cell, "-", " against ", 1) })
 
 // of are the cells of its rows.
 func (c curve) of(more ...string) []string {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -309,29 +308,18 @@ var (
 	expected  = frame.Column("expected")
 )
 
-// coherenceDots are the means of a score by method.
-func coherenceDots(style plots.Intervals, score frame.Measure) frame.Mark {
-	return func(rows *table.Table) plots.Mark {
-		out := style
-		for _, method := range fig3Methods() {
-			if g := rows.Where("method", method); g.Len() > 0 {
-				percent.AddRow(&out, fig3Name(method), score(g))
-			}
-		}
-		return out
-	}
-}
-
 var coherenceView = frame.View{
-	Of:      []string{"kind", "score"},
+	Of: []string{"kind", "score"},
+	From: frame.Only("method", fig3Methods()...).Then(frame.Only("pixels", inkedPixel, everyPixel)).Then(byTask).
+		Then(frame.Called("shown", "method", fig3Name)),
 	Columns: 2,
 	Panels: frame.PerGroup(func(cells []string) frame.Panel {
 		return frame.Panel{
-			Panel: plots.Panel{Title: strings.Replace(cells[0], "-", " against ", 1) + ", m = " + cells[1], XLabel: "neighbours mapped to the same pixel (%)"},
-			Of:    []frame.Mark{coherenceDots(plots.Intervals{Name: "map", Color: 0}, coherence), coherenceDots(plots.Intervals{Name: "shuffled map", Color: 1}, expected)},
+			Panel: plots.Panel{Title: cells[0] + ", m = " + cells[1], XLabel: "neighbours mapped to the same pixel (%)"},
+			Of:    []frame.Mark{frame.Dots(plots.Intervals{Name: "map", Color: 0}, "shown", coherence, percent), frame.Dots(plots.Intervals{Name: "shuffled map", Color: 1}, "shown", expected, percent)},
 		}
-	}, "cell", "m").Where("pixels", inkedPixel),
-	Text: &frame.Text{Head: []string{"task", "m", "method", "pixels"}, Rows: coherenceRows(), Cells: []frame.Cell{
+	}, "task", "m").Where("pixels", inkedPixel),
+	Text: &frame.Text{By: []string{"task", "task", "m", "m", "shown", "method", "pixels", "pixels"}, Cells: []frame.Cell{
 		frame.PlusMinus("same (%)", coherence, percent, "%.2f"), frame.PlusMinus("shuffled (%)", expected, percent, "%.2f"),
 		frame.Of("distortion", frame.Column("distortion"), frame.Band{}, "%.4f"), frame.Of("groups", frame.Column("groups"), frame.Band{}, "%.1f"),
 	}},
@@ -340,18 +328,6 @@ var coherenceView = frame.View{
 		"Random prototypes: m random pixels, and each pixel mapped to the one of them with the least squared distortion on the same images. k-medoids: one local optimum of the squared distortion (FasterPAM).",
 		fmt.Sprintf("The table adds the same for all pixels (those that never have ink make a large region, whoever draws the map), the mean squared distortion per image and pixel on %d other training images, and the number of pixels in the map's image. %s", fig3Images, describeVariants), trialsCover),
 	Missing: "scores of any task",
-}
-
-// coherenceRows are the rows of the table.
-func coherenceRows() (out []frame.Row) {
-	for _, c := range curves {
-		for _, method := range fig3Methods() {
-			for _, pixels := range []string{inkedPixel, everyPixel} {
-				out = append(out, frame.Row{Names: c.names(fig3Name(method), pixels), Of: c.of("method", method, "pixels", pixels)})
-			}
-		}
-	}
-	return out
 }
 
 // fig3Readings tests for each variant of RMP that a difference of scores is positive.

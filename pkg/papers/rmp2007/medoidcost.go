@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -43,14 +44,14 @@ var MedoidCost = experiment.Spec{
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell
-		sizes := medoidSizes[1:]
+		sizes := []int{100, 400, 1600}
 		if scale == experiment.Smoke {
-			sizes = medoidSizes[:1]
+			sizes = []int{40}
 		}
 		for _, n := range sizes {
-			for _, d := range medoidFeatures {
+			for _, d := range []int{2, 50} {
 				cells = append(cells, experiment.Cell{
-					Name: medoidProblem(n, d), Dataset: "gaussians", Settings: medoidCostSettings{Points: n, Features: d, M: fig1Groups, Rounds: d == 50 && n <= fig1Points},
+					Name: fmt.Sprintf("n = %d, d = %d", n, d), Dataset: "gaussians", Settings: medoidCostSettings{Points: n, Features: d, M: fig1Groups, Rounds: d == 50 && n <= fig1Points},
 					Methods: map[string]int{"k-medoids": cluster.KMedoidsVersion, "k-means": cluster.KMeansVersion},
 				})
 			}
@@ -64,14 +65,6 @@ var MedoidCost = experiment.Spec{
 	Claims:  medoidCostClaims,
 	Cost:    time.Second,
 }
-
-// The numbers of points, the first at smoke scale, and of features of the problems.
-var (
-	medoidSizes    = []int{40, 100, 400, 1600}
-	medoidFeatures = []int{2, 50}
-)
-
-func medoidProblem(n, d int) string { return fmt.Sprintf("n = %d, d = %d", n, d) }
 
 // medoidCostSettings are the settings of a cell.
 type medoidCostSettings struct {
@@ -248,32 +241,53 @@ func (s medoidCostSettings) cluster(ctx context.Context, run *experiment.Run, wh
 	return nil
 }
 
-// costlier is log₁₀ of the operations of a method over those of k-means.
-func costlier(method, column string) frame.Measure {
-	return frame.Column(column).Where("method", method).Over(frame.Column("operations").Where("method", kMeansName)).Map(math.Log10)
+// byKMeans are the rows with the operations of k-means on the same points in a column, and the numbers of points and features.
+var byKMeans = beside(kMeansName, kMeansName, "operations", "cell", "trial", "what").
+	Then(frame.Called("points", "cell", func(cell string) string { n, _, _ := strings.Cut(cell, ", d = "); return strings.TrimPrefix(n, "n = ") })).
+	Then(frame.Called("features", "cell", func(cell string) string { _, d, _ := strings.Cut(cell, ", d = "); return d }))
+
+// costlier is log₁₀ of the operations over those of k-means.
+func costlier(column string) frame.Measure {
+	return frame.Column(column).Over(frame.Cells(kMeansName)).Map(math.Log10)
 }
 
 var medoidCostClaims = experiment.Claims([]experiment.Claim{{
 	ID:        "medoids-cost",
-	View:      "medoidcost",
 	Statement: "In general, performing K-medoids clustering is computationally more expensive than K-means.",
 	Where:     "Section 5.1, third paragraph", Theirs: "no number (it cites Hastie et al. 2002, page 468)",
 	Predicate: "log₁₀ of the operations of k-medoids over those of k-means, paired by trial, is positive in each problem: n = 100, 400, 1600 points of 2 and 50 features. Readings: k-medoids in turn, as the cited book has it, and FasterPAM; clustered once, or online (n = 100 and 400, 50 rounds) with distances kept from round to round or computed anew.",
-	Test:      frame.Readings(slices.Concat(medoidReadings(medoidsInTurn), medoidReadings(medoidsFaster))...),
+	Test:      frame.Readings(slices.Concat(medoidReadings(medoidsInTurn), medoidReadings(medoidsFaster))...).On(byKMeans),
 }})
 
 // medoidReadings are those of a method.
 func medoidReadings(method string) []frame.Reading {
 	reading := func(how, what, column string) frame.Reading {
-		return frame.Reading{Name: method + ", " + how, Test: frame.Positive(judge.Rule{}, frame.OverGroups(costlier(method, column), "cell").Where("what", what))}
+		return frame.Reading{Name: method + ", " + how, Test: frame.Positive(judge.Rule{}, frame.OverGroups(costlier(column), "cell").Where("what", what, "method", method))}
 	}
 	return []frame.Reading{reading("once", costOnce, "operations"), reading("online, distances kept", costOnline, "operations"), reading("online, anew", costOnline, "anew")}
 }
 
 var medoidCostView = frame.View{
+	From:    byKMeans,
 	Columns: 2,
-	Panels:  medoidPanels,
-	Text:    medoidText(),
+	Panels: frame.PerGroup(func(cells []string) frame.Panel {
+		p := frame.Panel{Panel: plots.Panel{Title: cells[0] + " features", XLabel: "points", YLabel: "operations, in multiples of k-means", XLog: true, YLog: true}}
+		for _, n := range []int{100, 400, 1600} {
+			p.XTicks = append(p.XTicks, plots.Tick{At: float64(n), Label: strconv.Itoa(n)})
+		}
+		for _, style := range colored(medoidMethods[1:]...) {
+			p.Of = append(p.Of, geometric(frame.Line(style, "points", costlier("operations"), frame.Band{}).Where("method", style.Name)))
+		}
+		p.Of = append(p.Of, frame.Fixed(plots.Reference{Name: "as k-means", At: 1, Color: plots.Grey}))
+		return p
+	}, "features").Where("what", costOnce),
+	Text: &frame.Text{By: []string{"cell", "problem", "what", "clustered", "method", "method"}, Cells: []frame.Cell{
+		frame.Of("million operations", frame.Column("operations"), frame.Band{Scale: 1e-6}, "%.3g"),
+		frame.Of("times k-means", costlier("operations").Averaged().Map(pow10), frame.Band{}, "%.3g"),
+		frame.Of("with distances anew", costlier("anew").Averaged().Map(pow10), frame.Band{}, "%.3g"),
+		frame.Of("iterations", frame.Column("iterations"), frame.Band{}, "%.1f"),
+		frame.Of("cost", frame.Column("cost"), frame.Band{}, "%.0f"),
+	}},
 	Caption: frame.Says("Operations of k-medoids as a multiple of those of k-means, geometric means over trials (ours; the paper cites it), on points of four Gaussians as in Fig. 1, one run of each from random starts.",
 		"An operation is a difference of two coordinates, an addition of a coordinate to a mean, or a look-up of a distance.",
 		"k-medoids computes the squared distances of all pairs of points first: n(n − 1)/2 times the features. In turn: medoids and clusters by turns, as the book has it that the paper cites; FasterPAM: exchanges. k-means: Lloyd from k-means++, each cluster then mapped to the point nearest to its centre. "+
@@ -283,59 +297,18 @@ var medoidCostView = frame.View{
 
 func pow10(v float64) float64 { return math.Pow(10, v) }
 
-// medoidPanels draw geometric means against the number of points, a panel per number of features.
-func medoidPanels(t *table.Table) (out []plots.Panel) {
-	for _, features := range medoidFeatures {
-		p := plots.Panel{Title: fmt.Sprintf("%d features", features), XLabel: "points", YLabel: "operations, in multiples of k-means", XLog: true, YLog: true}
-		for k, method := range medoidMethods[1:] {
-			line := plots.Line{Name: method, Color: k}
-			for _, n := range medoidSizes {
-				g := t.Where("cell", medoidProblem(n, features), "what", costOnce)
-				if g.Len() == 0 {
-					continue
-				}
-				frame.Band{}.AddTo(&line, float64(n), costlier(method, "operations")(g))
-				if k == 0 {
-					p.XTicks = append(p.XTicks, plots.Tick{At: float64(n), Label: strconv.Itoa(n)})
-				}
-			}
-			for _, v := range [][]float64{line.Y, line.Lo, line.Hi} {
-				for i := range v {
-					v[i] = pow10(v[i])
-				}
-			}
-			if len(line.X) > 0 {
-				p.Marks = append(p.Marks, line)
+// geometric draws means of logarithms as numbers.
+func geometric(mark frame.Mark) frame.Mark {
+	return func(rows *table.Table) plots.Mark {
+		line, some := mark(rows).(plots.Line)
+		if !some {
+			return nil
+		}
+		for _, v := range [][]float64{line.Y, line.Lo, line.Hi} {
+			for i := range v {
+				v[i] = pow10(v[i])
 			}
 		}
-		if len(p.Marks) > 0 {
-			p.Marks = append(p.Marks, plots.Reference{Name: "as k-means", At: 1, Color: plots.Grey})
-			out = append(out, p)
-		}
+		return line
 	}
-	return out
-}
-
-// medoidText has a row per problem, what is clustered and method.
-func medoidText() *frame.Text {
-	out := &frame.Text{Head: []string{"problem", "clustered", "method", "million operations", "times k-means", "with distances anew", "iterations", "cost"}}
-	for _, n := range medoidSizes {
-		for _, d := range medoidFeatures {
-			for _, what := range []string{costOnce, costOnline} {
-				for _, method := range medoidMethods {
-					mean := func(column string, b frame.Band, format string) frame.Cell {
-						return frame.Of("", frame.Column(column).Where("method", method), b, format)
-					}
-					times := func(column string) frame.Cell {
-						return frame.Of("", costlier(method, column).Averaged().Map(pow10), frame.Band{}, "%.3g")
-					}
-					out.Rows = append(out.Rows, frame.Row{
-						Names: []string{medoidProblem(n, d), what, method}, Of: []string{"cell", medoidProblem(n, d), "what", what},
-						Cells: []frame.Cell{mean("operations", frame.Band{Scale: 1e-6}, "%.3g"), times("operations"), times("anew"), mean("iterations", frame.Band{}, "%.1f"), mean("cost", frame.Band{}, "%.0f")},
-					})
-				}
-			}
-		}
-	}
-	return out
 }

@@ -317,7 +317,6 @@ const ourMoving = "in a world of ours"
 var movingClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "moving-vanishing",
-		View:      "moving",
 		Title:     "Where objects are in fact moving, the per-round regret diminishes (in worlds of ours).",
 		Statement: "More generally, we could consider a setting where our objects are in fact moving (and the per-round regret diminishes, here in worlds of ours).",
 		Where:     "Section 5.1, second paragraph; Section 2, after Theorem 2.1", Theirs: "no number",
@@ -326,7 +325,6 @@ var movingClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "moving-sharing",
-		View:      "moving",
 		Title:     "Ours: where groups change, a fixed share of copies of RMP that start anew loses less than RMP.",
 		Statement: "Ours, after footnote 1 (comparators that change through time): where groups change, a fixed share of copies of RMP that start anew loses less than RMP.",
 		Where:     "Section 1, footnote 1", Theirs: "not in the paper",
@@ -335,7 +333,6 @@ var movingClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "moving-sharing-price",
-		View:      "moving",
 		Statement: "Ours: where groups stay, the fixed share has a price: it loses more than RMP.",
 		Where:     "Section 1, footnote 1", Theirs: "not in the paper",
 		Predicate: "Loss of the fixed share minus that of RMP, η printed, paired by trial, is positive in the world together.",
@@ -343,7 +340,6 @@ var movingClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "moving-adapts",
-		View:      "moving",
 		Title:     "The chosen subset can completely change between rounds, allowing faster adaptation (of prototypes, in a world of ours).",
 		Statement: "Our chosen subset of features can completely change between rounds, allowing faster adaptation to new information in a changing environment (here of prototypes, " + ourMoving + ").",
 		Where:     "Section 5.2, second paragraph", Theirs: "no number",
@@ -352,7 +348,6 @@ var movingClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "asked-vanishing",
-		View:      "moving",
 		Title:     "Scenario (a), asked where one element is mapped: the per-round regret diminishes (in a world of ours).",
 		Statement: "Scenario (a): at each time step we are asked where an individual element i is mapped (and the per-round regret diminishes, here " + ourMoving + ").",
 		Where:     "Section 2, scenario (a)", Theirs: "no number",
@@ -361,7 +356,6 @@ var movingClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "asked-eta",
-		View:      "moving",
 		Title:     "Ours: in scenario (a) the printed η is the one that the proof needs; the corrected one loses more.",
 		Statement: "Ours: in scenario (a) a loss is in [0, 1], so that the printed η is the one that the proof of Theorem 2.1 needs; the corrected one, which is divided by about A, loses more.",
 		Where:     "Section 2, scenario (a)", Theirs: "not in the paper",

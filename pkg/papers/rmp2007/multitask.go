@@ -138,23 +138,28 @@ func signedCosts(dst *mat.Dense, images [10][]float64) metric.CostRound {
 
 // rival is a learner with the prototypes that it may use.
 type rival struct {
-	name   string
-	l      learner
-	within []int // nil for all
-	loss   float64
+	name, rule string
+	purpose    string // of its random numbers
+	m          int
+	within     []int // nil for all
+	l          learner
+	loss       float64
 }
 
-// newRival returns the learner of a rule for maps of a objects to b prototypes, of which it may use those within.
-func newRival(name string, src *rand.PCG, rule string, a, b, rounds int, p mapping.RMPParams, within []int) (rival, error) {
-	if within != nil {
-		b = len(within)
+// newRivals gives rivals their learners of maps of a objects to b prototypes.
+func newRivals(seed random.Seed, a, b, rounds, steps int, rivals ...rival) ([]rival, error) {
+	for k, r := range rivals {
+		of := b
+		if r.within != nil {
+			of = len(r.within)
+		}
+		l, err := newLearner(seed.PCG(r.purpose), r.rule, a, of, rounds, mapping.RMPParams{M: r.m, ChainSteps: steps, Sampler: mapping.SampleMetropolis})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.name, err)
+		}
+		rivals[k].l = l
 	}
-	p.Sampler = mapping.SampleMetropolis
-	l, err := newLearner(src, rule, a, b, rounds, p)
-	if err != nil {
-		return rival{}, fmt.Errorf("%s: %w", name, err)
-	}
-	return rival{name: name, l: l, within: within}, nil
+	return rivals, nil
 }
 
 // contest shows each round to all rivals, which suffer their losses, adds up the costs in total, and calls at after
@@ -271,22 +276,11 @@ func tenths(rounds int) []int {
 // rivals returns the learners for m shared features.
 func (s multitaskSettings) rivals(seed random.Seed, tasks, features, m int) ([]rival, error) {
 	random := seed.Stream(fmt.Sprintf("random pixels %d", m)).Perm(features)[:m]
-	var out []rival
-	for _, c := range []struct {
-		name, rule string
-		m          int
-		within     []int
-	}{
-		{rmpPrinted, rmpPrinted, m, nil}, {rmpCorrected, rmpCorrected, m, nil}, {multiOwn, rmpPrinted, features, nil}, {multiRandom, rmpPrinted, m, random}, {ftlName, ftlName, m, nil},
-	} {
-		src := seed.PCG(fmt.Sprintf("maps %s %d", c.name, c.m))
-		r, err := newRival(c.name, src, c.rule, tasks, features, s.Rounds, mapping.RMPParams{M: c.m, ChainSteps: s.Steps}, c.within)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, r)
+	of := func(name, rule string, m int, within []int) rival {
+		return rival{name: name, rule: rule, purpose: fmt.Sprintf("maps %s %d", name, m), m: m, within: within}
 	}
-	return out, nil
+	return newRivals(seed, tasks, features, s.Rounds, s.Steps, of(rmpPrinted, rmpPrinted, m, nil), of(rmpCorrected, rmpCorrected, m, nil),
+		of(multiOwn, rmpPrinted, features, nil), of(multiRandom, rmpPrinted, m, random), of(ftlName, ftlName, m, nil))
 }
 
 // multitaskMethods are the learners in the order of a figure.
@@ -299,6 +293,7 @@ var (
 )
 
 var multitaskView = frame.View{
+	From:    frame.Only("method", append([]string{multiBest}, multitaskMethods...)...),
 	Columns: 2,
 	Panels: frame.PerGroup(func(cells []string) frame.Panel {
 		return frame.Panel{
@@ -306,7 +301,7 @@ var multitaskView = frame.View{
 			Of:    frame.Lines("method", colored(multitaskMethods...), "round", perRound(lossPerTask), frame.Band{}),
 		}
 	}, "m").Where("kind", "loss"),
-	Text: &frame.Text{Head: []string{"m", "method"}, Rows: multitaskRows(), Cells: []frame.Cell{
+	Text: &frame.Text{By: []string{"m", "m", "method", "method"}, Cells: []frame.Cell{
 		frame.PlusMinus("loss", func(rows *table.Table) []float64 {
 			kind := "loss"
 			if rows.Where("kind", kind).Len() == 0 {
@@ -328,16 +323,6 @@ var multitaskView = frame.View{
 }
 
 func square(v float64) float64 { return v * v }
-
-// multitaskRows are the rows of the table.
-func multitaskRows() (out []frame.Row) {
-	for _, m := range multitaskCounts {
-		for _, method := range append([]string{multiBest}, multitaskMethods...) {
-			out = append(out, frame.Row{Names: []string{strconv.Itoa(m), method}, Of: []string{"m", strconv.Itoa(m), "method", method}})
-		}
-	}
-	return out
-}
 
 // largestSide bounds the side of the images that a map is drawn of; digits have 28 pixels.
 const largestSide = 1024
@@ -367,7 +352,6 @@ func tasksServed(rows *table.Table) plots.Mark {
 var multitaskClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "multitask-random",
-		View:      "multitask",
 		Statement: "Ours: the features that RMP shares among tasks are more salient on them than random ones.",
 		Where:     "not in the paper (Section 1 names the application)", Theirs: "not in the paper",
 		Predicate: "On other images, the loss of the last map over m random features minus that of RMP's, paired by trial, is positive for each m. Readings: η as printed and corrected.",
@@ -375,7 +359,6 @@ var multitaskClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "multitask-own",
-		View:      "multitask",
 		Title:     "Ours: in the end one feature of its own costs a task less than the best of m shared ones.",
 		Statement: "Ours: sharing has a price: in the end one feature of its own costs a task less than the best of m shared ones.",
 		Where:     "not in the paper (Section 1 names the application)", Theirs: "not in the paper",

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -133,7 +132,6 @@ func objectiveVariants() []string {
 var objectiveClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "objective-sublinear",
-		View:      "objective",
 		Title:     "The algorithm performs nearly as well as the best offline map in hindsight, in the long run.",
 		Statement: "The goal of the algorithm is to perform nearly as well as the best offline map in hindsight, that is, to minimize (3); we can prove bounds on how well our method will perform in the long run.",
 		Where:     "Section 5.2, Eq. (3)", Theirs: "no number",
@@ -146,7 +144,6 @@ var objectiveClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "objective-bound",
-		View:      "objective",
 		Title:     "Theorem 2.1 gives a performance guarantee for the dynamically chosen feature set, by the measure in (3).",
 		Statement: "Due to Theorem 2.1, we have a performance guarantee for the dynamically chosen feature set, at least with respect to the measure in (3).",
 		Where:     "Section 5.2, after the protocol", Theirs: "the printed bound",
@@ -175,13 +172,14 @@ var objectiveClaims = experiment.Claims([]experiment.Claim{
 })
 
 var objectiveView = frame.View{
+	From:    byTask,
 	Columns: 2,
 	Panels: frame.PerGroup(func(cells []string) frame.Panel {
 		return frame.Panel{
-			Panel: plots.Panel{Title: strings.Replace(cells[0], "-", " against ", 1) + ", m = " + cells[1], XLabel: "images", YLabel: "regret (3)"},
+			Panel: plots.Panel{Title: cells[0] + ", m = " + cells[1], XLabel: "images", YLabel: "regret (3)"},
 			Of:    frame.Lines("method", colored(objectiveVariants()...), "round", objectiveRegret, frame.Band{}),
 		}
-	}, "cell", "m").Where("kind", "loss"),
+	}, "task", "m").Where("kind", "loss"),
 	Text: objectiveText(),
 	Caption: func(t *table.Table) plots.Caption {
 		return frame.Says("Regret (3) of the pixels that RMP chooses, image by image, against the map that is best after all of them ("+digitsShown(experiment.First(t.Where("kind", "best"), "pixels"))+").",

@@ -27,7 +27,7 @@ var Overfit = experiment.Spec{
 	Ours:    true,
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		checkpoints := overfitCheckpoints
+		checkpoints := []int{10, 20, 50, 100}
 		if scale == experiment.Smoke {
 			checkpoints = []int{10, 20, 50}
 		}
@@ -49,9 +49,6 @@ var Overfit = experiment.Spec{
 
 // overfitVariants are those of mapVariants that are played: η as printed and as corrected.
 var overfitVariants = []string{"squared, printed eta", "squared, corrected eta"}
-
-// overfitCheckpoints are the numbers of images at full scale.
-var overfitCheckpoints = []int{10, 20, 50, 100}
 
 // The ridges that judge, as the table names them.
 const (
@@ -125,26 +122,15 @@ func (w fig2Way) overfitOf(c curve) []string {
 }
 
 // overfitWays are RMP by its two η, RFE by its C, random pixels and all pixels.
-func overfitWays() (rmps, rfes, rest []fig2Way) {
-	for _, w := range fig2Ways() {
-		switch {
-		case w.method == fig2RFE:
-			rfes = append(rfes, w)
-		case slices.Contains(overfitVariants, w.variant):
-			rmps = append(rmps, w)
-		}
-	}
-	return rmps, rfes, fig2Main[2:]
-}
+var overfitWays = slices.Concat(fig2Ways()[:1], fig2Ways()[2:3], fig2Ways()[len(mapVariants):], fig2Main[2:])
 
 // underGaps tests under all readings, by errors and by squared residuals, what is made of by how much RFE's gap is
 // larger than RMP's on each curve.
 func underGaps(of func(lead frame.Measure) frame.Measure) frame.Test {
 	var out []frame.Reading
-	rmps, rfes, _ := overfitWays()
 	for _, quantity := range []string{"error", "loss"} {
 		rule := map[string]judge.Rule{"error": fig2Rule}[quantity]
-		for _, p := range fig2Pairs(rmps, rfes) {
+		for _, p := range fig2Pairs(overfitWays[:2], overfitWays[2:5]) {
 			out = append(out, frame.Reading{Name: quantity + "; " + p.name, Test: frame.Positive(rule, overCurves(func(c curve) frame.Measure {
 				return of(gap(quantity).Where(p.rfe.overfitOf(c)...).Minus(gap(quantity).Where(p.rmp.overfitOf(c)...)))
 			}))})
@@ -161,7 +147,6 @@ const (
 var overfitClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:         "overfit-less",
-		View:       "overfit",
 		Statement:  "By selecting features without labels, we are less prone to overfitting.",
 		Where:      "Section 5.2, advantages of objective (3)",
 		Afterwards: overfitKnown, Theirs: "no number",
@@ -172,7 +157,6 @@ var overfitClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:         "overfit-few",
-		View:       "overfit",
 		Statement:  "... less prone to overfitting, especially when there is a large number of features but only few data points.",
 		Where:      "Section 5.2, advantages of objective (3)",
 		Afterwards: overfitKnown, Theirs: "no number",
@@ -184,9 +168,17 @@ var overfitClaims = experiment.Claims([]experiment.Claim{
 })
 
 var overfitView = frame.View{
+	Of:      []string{"ridge", ridgeGCV},
+	From:    chosenBy(overfitWays),
 	Columns: 2,
-	Panels:  overfitPanels(),
-	Text: &frame.Text{Head: []string{"task", "m", "method", "images"}, Rows: overfitRows(), Cells: []frame.Cell{
+	Panels: frame.PerGroup(func(cells []string) frame.Panel {
+		return frame.Panel{
+			Panel: plots.Panel{Title: cells[0] + ", m = " + cells[1], XLabel: "images seen", YLabel: "test − training error (points)", XLog: true},
+			// Bands of all would hide each other; the other C and all pixels stand in the table only.
+			Of: []frame.Mark{gapLine(0, percent), gapLine(1, percent.Without()), gapLine(2, percent), gapLine(5, percent.Without())},
+		}
+	}, "task", "at m"),
+	Text: &frame.Text{By: []string{"task", "task", "at m", "m", "way", "method", "images", "images"}, Cells: []frame.Cell{
 		frame.Of("error on images seen (%)", frame.Column("seen_error"), percent, "%.1f"),
 		frame.Of("test error (%)", frame.Column("error"), percent, "%.1f"),
 		frame.PlusMinus("gap (points)", gap("error"), percent, "%.2f"),
@@ -204,36 +196,8 @@ var overfitView = frame.View{
 	Missing: "errors of any task",
 }
 
-// overfitPanels draw gaps of errors, a panel per curve.
-func overfitPanels() frame.Panels {
-	var out []frame.Panel
-	for _, c := range curves {
-		p := frame.Panel{Panel: plots.Panel{Title: c.title(), XLabel: "images seen", YLabel: "test − training error (points)", XLog: true}}
-		rmps, rfes, rest := overfitWays()
-		for k, w := range slices.Concat(rmps, rfes[:1], rest[:1]) { // the other C and all pixels stand in the table only
-			style, band := plots.Line{Name: w.name, Color: k}, percent
-			if w.method == fig2Random {
-				style.Color = len(rmps) + len(rfes)
-			}
-			if k == 1 || w.method == fig2Random { // bands of all would hide each other
-				band.None = true
-			}
-			p.Of = append(p.Of, frame.Line(style, "images", gap("error"), band).Where(w.overfitOf(c)...))
-		}
-		out = append(out, p)
-	}
-	return frame.Each(out...)
-}
-
-// overfitRows are the rows of the table.
-func overfitRows() (out []frame.Row) {
-	for _, c := range curves {
-		rmps, rfes, rest := overfitWays()
-		for _, w := range slices.Concat(rmps, rfes, rest) {
-			for _, n := range overfitCheckpoints {
-				out = append(out, frame.Row{Names: c.names(w.name, strconv.Itoa(n)), Of: append(w.overfitOf(c), "images", strconv.Itoa(n))})
-			}
-		}
-	}
-	return out
+// gapLine draws the gap of errors of a way.
+func gapLine(way int, b frame.Band) frame.Mark {
+	name := overfitWays[way].name
+	return frame.Line(plots.Line{Name: name, Color: way}, "images", gap("error"), b).Where("way", name)
 }

@@ -16,12 +16,11 @@ import (
 // overfitTable has gaps by method, at up to 20 images and later; the spread over trials makes intervals positive.
 func overfitTable(few, later map[string]float64) *table.Table {
 	tb := experimenttest.Table(Overfit)
-	rmps, rfes, rest := overfitWays()
 	for _, task := range digitTasks {
 		for trial := range madeTrials {
-			for _, n := range overfitCheckpoints {
+			for _, n := range []int{10, 20, 50, 100} {
 				for _, m := range featureCounts {
-					for _, w := range append(append(rmps, rfes...), rest[0]) {
+					for _, w := range overfitWays[:6] {
 						gap := few[w.method]
 						if n > fewImages {
 							gap = later[w.method]

@@ -129,6 +129,29 @@ func vanishing(regret frame.Measure, rule judge.Rule, cells ...string) frame.Tes
 	})
 }
 
+// beside adds a column with a number of one method to the rows of all that agree with its rows in some columns.
+func beside(column, method, number string, same ...string) frame.Rows {
+	return func(t *table.Table) *table.Table {
+		at := make([]string, t.Len())
+		for _, name := range same {
+			for i, cell := range t.Index(name) {
+				at[i] += cell + "\x00"
+			}
+		}
+		of := map[string]string{}
+		for i, m := range t.Index("method") {
+			if m == method {
+				of[at[i]] = table.Format(t.Values(number)[i])
+			}
+		}
+		cells := make([]string, t.Len())
+		for i := range cells {
+			cells[i] = of[at[i]]
+		}
+		return t.With(column, cells)
+	}
+}
+
 // colored are lines by method, each in a colour of its own.
 func colored(methods ...string) []plots.Line {
 	var out []plots.Line

@@ -149,20 +149,15 @@ var sensorMethods = []string{rmpPrinted, rmpCorrected, rmpDoubling, ftlName, sen
 // rivals returns the learners.
 func (s sensorSettings) rivals(seed random.Seed) ([]rival, error) {
 	places := s.Side * s.Side
-	var out []rival
+	var of []rival
 	for _, method := range sensorMethods {
-		rule, within := method, []int(nil)
+		r := rival{name: method, rule: method, purpose: fmt.Sprintf("maps %s %s", s.World, method), m: s.M}
 		if method == sensorStart {
-			rule, within = rmpPrinted, seed.Stream(fmt.Sprintf("random places %s", s.World)).Perm(places)[:s.M]
+			r.rule, r.within = rmpPrinted, seed.Stream(fmt.Sprintf("random places %s", s.World)).Perm(places)[:s.M]
 		}
-		src := seed.PCG(fmt.Sprintf("maps %s %s", s.World, method))
-		r, err := newRival(method, src, rule, s.Objects, places, s.Rounds, mapping.RMPParams{M: s.M, ChainSteps: s.Steps}, within)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, r)
+		of = append(of, r)
 	}
-	return out, nil
+	return newRivals(seed, s.Objects, places, s.Rounds, s.Steps, of...)
 }
 
 // The first trial of the migrating herds is shown in frames: sensorStills of them in the figure, all in the
@@ -284,7 +279,6 @@ func drawSensorFrames(t *table.Table) (plots.Drawing, error) {
 
 var sensorClaims = experiment.Claims([]experiment.Claim{{
 	ID:        "sensors-vanishing",
-	View:      "sensors",
 	Statement: "Our approach yields vanishing per-round error (here in the paper's application to sensors, in worlds of ours).",
 	Where:     "Section 1, after the applications", Theirs: "no number",
 	Predicate: "RMP's regret per object and round against the best fixed placement is smaller after all rounds than after a tenth of them, paired by trial, in each world. Readings: η as printed and corrected.",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,11 +49,10 @@ var SetCover = experiment.Spec{
 	Columns: coverColumns,
 	Trial:   setCoverTrial,
 	Views: []experiment.View{
-		{Name: "setcover", Title: "Theorem 4.1's reduction: a worked example, and random instances", Draw: drawSetCover},
+		{Name: "setcover", Title: "Theorem 4.1's reduction: a worked example, and random instances", Draw: setCoverView.Draw},
 	},
 	Claims: experiment.Claims([]experiment.Claim{{
 		ID:        "setcover-reduction",
-		View:      "setcover",
 		Title:     "A set cover of size m is equivalent to m columns of the binary matrix G with Φ_m = 0.",
 		Statement: "Finding a set cover of size m is equivalent to finding m columns of the binary matrix G (0 where an element is in the subset) with a 0 in each row, i.e. Φ_m = 0 (T = 1, costs in {0, 1}).",
 		Where:     "Section 4, proof of Theorem 4.1", Theirs: "a proof",
@@ -130,20 +130,11 @@ func (c cover) cover(m int) []int {
 				set = append(set, j)
 			}
 		}
-		if union == all && (found == nil || lessSet(set, found)) {
+		if union == all && (found == nil || slices.Compare(set, found) < 0) {
 			found = set
 		}
 	}
 	return found
-}
-
-func lessSet(a, b []int) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return a[i] < b[i]
-		}
-	}
-	return false
 }
 
 // phi returns Φ_m of Eq. 2 with T = 1, and the prototypes of the best map: what follow-the-leader
@@ -215,49 +206,64 @@ func setCoverTrial(ctx context.Context, run *experiment.Run) error {
 // largest ones overlap.
 var workedCover = cover{Elements: 6, Subsets: []uint{0b000111, 0b001110, 0b011000, 0b100001, 0b110000}}
 
-func drawSetCover(t *table.Table) (plots.Drawing, error) {
-	if t.Len() == 0 {
-		return plots.Missing("any trial"), nil
-	}
-	g := workedCover.costs()
+// workedHeat is G of the worked example.
+func workedHeat() plots.Heat {
 	heat := plots.Heat{Min: 0, Max: 1, BarLabel: "cost", Separators: []int{1, 2, 3, 4, 5}}
 	for i := range workedCover.Elements {
-		heat.Z = append(heat.Z, mat.Row(nil, i, g))
+		heat.Z = append(heat.Z, mat.Row(nil, i, workedCover.costs()))
 		heat.YTicks = append(heat.YTicks, plots.Tick{At: float64(i), Label: strconv.Itoa(i + 1)})
 	}
 	for j := range workedCover.Subsets {
 		heat.XTicks = append(heat.XTicks, plots.Tick{At: float64(j), Label: fmt.Sprintf("D%d", j+1)})
 	}
-	d := plots.Drawing{Panels: []plots.Panel{{Title: "G of the worked example", XLabel: "subset (prototype)", YLabel: "element (object)", Marks: []plots.Mark{heat}}}}
-	d.Text = &plots.TextTable{Head: []string{"m", "worked example: Φ_m", "best prototypes", "a cover?", "random instances", "with a cover of size m", "without", "cover but Φ_m > 0", "Φ_m = 0 but no cover"}}
-	for at, r := range t.Group("m") {
-		m, row := frame.Parse("m", at), []string{at, "", "", ""}
-		if m >= 1 && m <= float64(len(workedCover.Subsets)) {
-			phi, set, err := workedCover.phi(int(m))
-			if err != nil {
-				return d, err
-			}
+	return heat
+}
+
+// worked is a column about the worked example, as long as that has m subsets.
+func worked(head string, says func(m int, phi float64, set []int) string) frame.Cell {
+	return frame.Cell{Head: head, Of: func(rows *table.Table) string {
+		m := frame.Parse("m", experiment.FirstName(rows, "m"))
+		if m < 1 || m > float64(len(workedCover.Subsets)) {
+			return ""
+		}
+		phi, set, err := workedCover.phi(int(m))
+		if err != nil {
+			judge.Refuse("%v", err)
+		}
+		return says(int(m), phi, set)
+	}}
+}
+
+// instances is a column with the sum of a count over trials.
+func instances(head, count string) frame.Cell {
+	return frame.Of(head, frame.Column(count).Reduce(floats.Sum), frame.Band{}, "%.0f")
+}
+
+var setCoverView = frame.View{
+	Panels: frame.PerGroup(func([]string) frame.Panel {
+		return frame.Panel{Panel: plots.Panel{Title: "G of the worked example", XLabel: "subset (prototype)", YLabel: "element (object)"}, Of: []frame.Mark{frame.Fixed(workedHeat())}}
+	}, "cell"),
+	Text: &frame.Text{By: []string{"m", "m"}, Cells: []frame.Cell{
+		worked("worked example: Φ_m", func(_ int, phi float64, _ []int) string { return table.Format(phi) }),
+		worked("best prototypes", func(_ int, _ float64, set []int) string {
 			var names []string
 			for _, j := range set {
 				names = append(names, fmt.Sprintf("D%d", j+1))
 			}
-			row = []string{at, table.Format(phi), strings.Join(names, ", "), yesNo(workedCover.cover(int(m)) != nil)}
+			return strings.Join(names, ", ")
+		}),
+		worked("a cover?", func(m int, _ float64, _ []int) string {
+			return map[bool]string{true: "yes", false: "no"}[workedCover.cover(m) != nil]
+		}),
+		instances("random instances", "cases"), instances("with a cover of size m", "covers"), instances("without", "no_covers"),
+		instances("cover but Φ_m > 0", "cover_without_map"), instances("Φ_m = 0 but no cover", "map_without_cover"),
+	}},
+	Caption: func(t *table.Table) plots.Caption {
+		return plots.Caption{
+			Shows: "Theorem 4.1: whether m of the subsets D cover all elements is whether Φ_m, the least cost of a map with at most m prototypes after one round of the costs G, is 0, where G is 0 if the element (row) is in the subset (column) and 1 if not.",
+			Protocol: fmt.Sprintf("Picture: a worked example of six elements. Each element costs 1 that none of the chosen subsets holds, so that Φ_m counts what m subsets must leave uncovered. Table: Φ_m and the prototypes of the best map there, the first in lexicographic order, and whether trying all sets of m subsets finds a cover; "+
+				"then random instances, sums over %d trials, of 2 to %d elements and 2 to %d subsets with each element in a subset with probability .15, .3 or .5: both ways to be wrong are counted. There are no instances of fewer than m subsets.", len(t.Unique("trial")), coverElements, coverSubsets),
 		}
-		for _, column := range coverColumns.Numbers() {
-			row = append(row, table.Format(floats.Sum(r.Values(column))))
-		}
-		d.Text.Rows = append(d.Text.Rows, row)
-	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("Theorem 4.1: whether m of the subsets D cover all elements is whether Φ_m, the least cost of a map with at most m prototypes after one round of the costs G, is 0, where G is 0 if the element (row) is in the subset (column) and 1 if not. "+
-		"Picture: a worked example of six elements. Each element costs 1 that none of the chosen subsets holds, so that Φ_m counts what m subsets must leave uncovered. Table: Φ_m and the prototypes of the best map there, the first in lexicographic order, and whether trying all sets of m subsets finds a cover; "+
-		"then random instances, sums over %d trials, of 2 to %d elements and 2 to %d subsets with each element in a subset with probability .15, .3 or .5: both ways to be wrong are counted. There are no instances of fewer than m subsets.",
-		len(t.Unique("trial")), coverElements, coverSubsets)}
-	return d, nil
-}
-
-func yesNo(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
+	},
+	Missing: "any trial",
 }

@@ -135,20 +135,15 @@ func subsetCosts(dst *mat.Dense, subsets []pixelSubset, images [10][]float64) me
 
 // rivals returns the learners of m shared subsets.
 func (s subsetSettings) rivals(seed random.Seed, tasks, subsets, size, m int) ([]rival, error) {
-	var out []rival
+	var of []rival
 	for _, name := range subsetMethods {
-		purpose, rule := fmt.Sprintf("maps %s %d %d", name, size, m), name
-		var within []int
+		r := rival{name: name, rule: name, purpose: fmt.Sprintf("maps %s %d %d", name, size, m), m: m}
 		if name == randomSubsets {
-			rule, within = rmpPrinted, seed.Stream(fmt.Sprintf("random subsets %d %d", size, m)).Perm(subsets)[:m]
+			r.rule, r.within = rmpPrinted, seed.Stream(fmt.Sprintf("random subsets %d %d", size, m)).Perm(subsets)[:m]
 		}
-		r, err := newRival(name, seed.PCG(purpose), rule, tasks, subsets, s.Rounds, mapping.RMPParams{M: m, ChainSteps: s.Steps}, within)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, r)
+		of = append(of, r)
 	}
-	return out, nil
+	return newRivals(seed, tasks, subsets, s.Rounds, s.Steps, of...)
 }
 
 func subsetTrial(ctx context.Context, run *experiment.Run) error {
@@ -228,6 +223,7 @@ func judgeSubsets(pi []int, subsets []pixelSubset, rounds [][10][]float64) (cost
 }
 
 var subsetsView = frame.View{
+	From:    frame.Only("method", append([]string{multiBest}, subsetMethods...)...),
 	Columns: 2,
 	Panels: frame.PerGroup(func(cells []string) frame.Panel {
 		p := frame.Panel{Panel: plots.Panel{Title: "m = " + cells[0] + " subsets", XLabel: "rounds", YLabel: "mean loss per task so far", XLog: true}}
@@ -239,11 +235,11 @@ var subsetsView = frame.View{
 		}
 		return p
 	}, "m").Where("kind", "loss"),
-	Text: &frame.Text{Head: []string{"m", "pixels of a subset", "method"}, Rows: subsetRows(), Cells: []frame.Cell{
-		frame.PlusMinus("loss", after(10, perRound(lossPerTask)), frame.Band{}, "%.4f"),
-		frame.PlusMinus("loss on other images", frame.Column("fresh"), frame.Band{}, "%.4f"),
-		frame.WithInterval("images taken for each other (%)", frame.Column("mistaken"), frame.Band{}),
-		frame.Of("subsets used", frame.Column("used"), frame.Band{}, "%.1f"),
+	Text: &frame.Text{By: []string{"m", "m", "size", "pixels of a subset", "method", "method"}, Cells: []frame.Cell{
+		frame.PlusMinus("loss", after(10, perRound(lossPerTask)).Where("kind", "final"), frame.Band{}, "%.4f"),
+		frame.PlusMinus("loss on other images", frame.Column("fresh").Where("kind", "final"), frame.Band{}, "%.4f"),
+		frame.WithInterval("images taken for each other (%)", frame.Column("mistaken").Where("kind", "final"), frame.Band{}),
+		frame.Of("subsets used", frame.Column("used").Where("kind", "final"), frame.Band{}, "%.1f"),
 	}},
 	Caption: func(t *table.Table) plots.Caption {
 		return frame.Says("Mean loss per task and round so far of subsets of pixels shared among 45 tasks (ours; the paper only names the application).",
@@ -252,19 +248,6 @@ var subsetsView = frame.View{
 				"The table has the loss after %d rounds, beside the loss of the best map in hindsight that 3 runs of FasterPAM find, and how the last map does on rounds of other images. Data: MNIST (built-in glyphs at smoke scale).", lastRound(t)), trialsCover)(t)
 	},
 	Missing: "losses of any trial",
-}
-
-// subsetRows are the rows of the table.
-func subsetRows() (out []frame.Row) {
-	for _, m := range subsetCounts {
-		for _, size := range subsetSizes {
-			for _, method := range append([]string{multiBest}, subsetMethods...) {
-				names := []string{strconv.Itoa(m), strconv.Itoa(size), method}
-				out = append(out, frame.Row{Names: names, Of: []string{"kind", "final", "m", names[0], "size", names[1], "method", method}})
-			}
-		}
-	}
-	return out
 }
 
 // A subsetWay is a method with the size and the number of its subsets.
@@ -290,7 +273,6 @@ const subsetNamed = "not in the paper (Section 1, application 2, names the appli
 var subsetClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "subsets-salient",
-		View:      "subsets",
 		Title:     "Ours: of small subsets of features, RMP finds a small number that cost less than random ones.",
 		Statement: "Ours: of a collection of small subsets of features, RMP finds a small number that are salient on the tasks: they cost less than random ones.",
 		Where:     subsetNamed, Theirs: "not in the paper",
@@ -307,7 +289,6 @@ var subsetClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "subsets-larger",
-		View:      "subsets",
 		Statement: "Ours: subsets as prototypes pay: as many shared subsets of three features cost less than shared single features.",
 		Where:     subsetNamed, Theirs: "not in the paper",
 		Predicate: "On other images, the loss of RMP's last map with m single pixels minus that with m subsets of three, paired by trial, is positive for each m. Readings: η as printed and corrected.",
@@ -317,7 +298,6 @@ var subsetClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "subsets-pixels",
-		View:      "subsets",
 		Statement: "Ours: for as many pixels in all, a few larger subsets cost less than more and smaller ones.",
 		Where:     subsetNamed, Theirs: "not in the paper",
 		Predicate: "On other images, the loss of RMP's last map with 9 single pixels minus that with 3 subsets of three, and with 9 subsets of three minus that with 3 of nine, paired by trial, are positive. Readings: η as printed and corrected.",
