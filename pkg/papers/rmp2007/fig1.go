@@ -130,12 +130,17 @@ var fig1Columns = experiment.Columns{
 
 // fig1Checkpoints are the rounds at which losses are kept: the first three and every tenth part.
 func fig1Checkpoints(rounds int) []int {
-	out := []int{1, 2, 3}
+	out := append([]int{1, 2, 3}, everyTenth(rounds)...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// everyTenth are the rounds at the end of each tenth.
+func everyTenth(rounds int) (out []int) {
 	for k := 1; k <= 10; k++ {
 		out = append(out, k*rounds/10)
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return out
 }
 
 // fig1Trial plays a game of online clustering: each player pays for the same rounds.
@@ -166,33 +171,14 @@ func fig1Trial(ctx context.Context, run *experiment.Run) error {
 		"loss": o.Cost, "lower": o.Lower, "dual": o.Dual, "left": float64(o.Left), "groups": groups,
 	})
 
-	players := []player{fixedPlayer(bestMap, o.Prototype)}
-	if s.Restarts > 0 {
-		again, err := s.restartedPlayers(ctx, p.x, run.Seed)
-		if err != nil {
-			return err
-		}
-		players = append(players, again...)
-	} else {
-		players = append(players, s.knowingPlayer(p.group))
-		online, err := s.onlinePlayers(run.Seed)
-		if err != nil {
-			return err
-		}
-		players = append(players, online...)
-		for _, method := range s.EM {
-			players = append(players, s.emPlayer(ctx, method, p.x, run.Seed.Own("EM", method)))
-		}
-		if s.KMeansStarts > 0 {
-			players = append(players, s.kMeansPlayer(ctx, p.x, run.Seed.Own("EM", kMeansName)))
-		}
+	players, err := s.players(ctx, run.Seed, p, o.Prototype)
+	if err != nil {
+		return err
 	}
 	for _, player := range players {
-		end := run.Lap(player.method)
-		if err := s.play(ctx, g, player, run.Rows); err != nil {
+		if err := s.play(ctx, run, g, player); err != nil {
 			return err
 		}
-		end()
 	}
 	return nil
 }
@@ -203,33 +189,57 @@ type player struct {
 	pay    func(t int, f metric.CostRound) (loss, acceptance float64, err error)
 }
 
-// fixedPlayer has the same map in all rounds.
-func fixedPlayer(method string, pi []int) player {
-	return player{method, func(_ int, f metric.CostRound) (float64, float64, error) { return lossOf(pi, f), math.NaN(), nil }}
+// players are the best map, and RMP and EM, several runs of each on the same points or once; then also who knows the groups,
+// follow-the-leader and k-means.
+func (s fig1Settings) players(ctx context.Context, seed random.Seed, p points, best []int) ([]player, error) {
+	out := []player{mapPlayer(bestMap, func(int, metric.CostRound) ([]int, error) { return best, nil })}
+	rules := s.RMP
+	if s.Restarts == 0 {
+		out, rules = append(out, s.knowingPlayer(p.group)), slices.Concat(rules, []string{ftlName})
+	}
+	for run := 1; run <= max(s.Restarts, 1); run++ {
+		name := func(method string) string { return method }
+		if s.Restarts > 0 {
+			name = func(method string) string { return restarted(method, run) }
+		}
+		for _, method := range rules {
+			l, err := s.learner(seed.PCG(name(method)), method)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, onlinePlayer(name(method), l))
+		}
+		for _, method := range s.EM {
+			rng, params := seed.Own("EM", name(method)), cluster.MixtureParams{K: s.M, Covariance: emForms[method], Floor: s.Floor, Start: emStarts[method]}
+			out = append(out, s.batchPlayer(name(method), p.x, rng, func(revealed *mat.Dense) (clustering, error) { return cluster.FitMixture(ctx, rng, revealed, params) }))
+		}
+	}
+	if s.KMeansStarts > 0 {
+		out = append(out, s.kMeansPlayer(ctx, p.x, seed.Own("EM", kMeansName)))
+	}
+	return out, nil
+}
+
+// mapPlayer has a map for each round.
+func mapPlayer(method string, pi func(t int, f metric.CostRound) ([]int, error)) player {
+	return player{method, func(t int, f metric.CostRound) (float64, float64, error) {
+		pi, err := pi(t, f)
+		if err != nil {
+			return 0, 0, err
+		}
+		return lossOf(pi, f), math.NaN(), nil
+	}}
 }
 
 // knowingPlayer knows the groups from the start, but not the coordinates to come, and takes the best prototype so
 // far of each: this regret is for prototypes alone.
 func (s fig1Settings) knowingPlayer(group []int) player {
 	soFar := mat.NewDense(s.Points, s.Points, nil)
-	return player{groupsKnown, func(_ int, f metric.CostRound) (float64, float64, error) {
+	return mapPlayer(groupsKnown, func(_ int, f metric.CostRound) ([]int, error) {
 		_, pi := byGroups(soFar, group)
 		soFar.Add(soFar, f.Cost)
-		return lossOf(pi, f), math.NaN(), nil
-	}}
-}
-
-// onlinePlayers are those that learn from each round: RMP as each method names it, and follow-the-leader.
-func (s fig1Settings) onlinePlayers(seed random.Seed) ([]player, error) {
-	var out []player
-	for _, method := range slices.Concat(s.RMP, []string{ftlName}) {
-		l, err := s.learner(seed.PCG(method), method)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, onlinePlayer(method, l))
-	}
-	return out, nil
+		return pi, nil
+	})
 }
 
 // onlinePlayer learns from each round.
@@ -244,35 +254,26 @@ func onlinePlayer(method string, l learner) player {
 	}}
 }
 
-// emPlayer has a random map in the first round, and then that of a mixture of the coordinates x revealed so far.
-func (s fig1Settings) emPlayer(ctx context.Context, method string, x *mat.Dense, rng *rand.Rand) player {
-	params := cluster.MixtureParams{K: s.M, Covariance: emForms[method], Floor: s.Floor, Start: emStarts[method]}
-	return s.batchPlayer(method, x, rng, func(revealed *mat.Dense) (clustering, error) { return cluster.FitMixture(ctx, rng, revealed, params) })
-}
-
 // batchPlayer has a random map in the first round, and then that of a clustering of the coordinates of x revealed so far;
 // where that is nil it keeps the one it has.
 func (s fig1Settings) batchPlayer(method string, x *mat.Dense, rng *rand.Rand, fit func(revealed *mat.Dense) (clustering, error)) player {
 	pi := randomMap(rng, s.Points, s.M)
-	return player{method, func(t int, f metric.CostRound) (float64, float64, error) {
-		if t > 0 {
-			next, err := clusterMap(x.Slice(0, s.Points, 0, t), fit)
-			if err != nil {
-				return 0, 0, err
-			}
-			if next != nil {
-				pi = next
-			}
+	return mapPlayer(method, func(t int, _ metric.CostRound) ([]int, error) {
+		if t == 0 {
+			return pi, nil
 		}
-		return lossOf(pi, f), math.NaN(), nil
-	}}
+		next, err := clusterMap(x.Slice(0, s.Points, 0, t), fit)
+		if next != nil {
+			pi = next
+		}
+		return pi, err
+	})
 }
 
-// play has a player pay for all rounds and adds its losses so far at the checkpoints to rows.
-func (s fig1Settings) play(ctx context.Context, g game, p player, rows *table.Table) error {
-	checkpoints := fig1Checkpoints(s.Rounds)
-	cost := mat.NewDense(s.Points, s.Points, nil)
-	sum := 0.0
+// play has a player pay for all rounds and adds its losses so far at the checkpoints.
+func (s fig1Settings) play(ctx context.Context, run *experiment.Run, g game, p player) error {
+	defer run.Lap(p.method)()
+	cost, sum := mat.NewDense(s.Points, s.Points, nil), 0.0
 	for t := range s.Rounds {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -282,8 +283,8 @@ func (s fig1Settings) play(ctx context.Context, g game, p player, rows *table.Ta
 			return fmt.Errorf("%s: %w", p.method, err)
 		}
 		sum += loss
-		if slices.Contains(checkpoints, t+1) {
-			rows.Add(table.Key{"kind": "loss", "method": p.method, "round": strconv.Itoa(t + 1)}, table.Values{"loss": sum, "acceptance": acceptance})
+		if slices.Contains(fig1Checkpoints(s.Rounds), t+1) {
+			run.Rows.Add(table.Key{"kind": "loss", "method": p.method, "round": strconv.Itoa(t + 1)}, table.Values{"loss": sum, "acceptance": acceptance})
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package rmp2007
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/metric"
 )
 
@@ -157,4 +159,17 @@ func (g game) total() *mat.Dense {
 		sum.Add(sum, g.round(t, cost).Cost)
 	}
 	return sum
+}
+
+// searchStarts is the number of random sets from which the best map is searched.
+const searchStarts = 50
+
+// findOptimum looks for the map with at most m prototypes of least total cost, by FasterPAM from many starts, and for
+// a proof.
+func findOptimum(ctx context.Context, cost *mat.Dense, m, starts int, rng *rand.Rand) (*cluster.MedoidsCertificate, error) {
+	best, err := cluster.FitFasterPAM(ctx, rng, cost, cluster.MedoidsParams{M: m, Starts: starts})
+	if err != nil {
+		return nil, err
+	}
+	return cluster.CertifyMedoids(ctx, cost, best.Set)
 }

@@ -14,7 +14,6 @@ import (
 	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/cluster"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -68,27 +67,6 @@ func (s fig1Settings) kMeansPlayer(ctx context.Context, x *mat.Dense, rng *rand.
 
 // restarted names a run of a method on points that other runs have, too; runs count from 1.
 func restarted(method string, run int) string { return method + "; run " + strconv.Itoa(run) }
-
-// restartedPlayers are RMP and EM, several runs of each, which differ by their own draws only.
-func (s fig1Settings) restartedPlayers(ctx context.Context, x *mat.Dense, seed random.Seed) ([]player, error) {
-	var out []player
-	for run := 1; run <= s.Restarts; run++ {
-		for _, method := range s.RMP {
-			name := restarted(method, run)
-			l, err := s.learner(seed.PCG(name), method)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, onlinePlayer(name, l))
-		}
-		for _, method := range s.EM {
-			p := s.emPlayer(ctx, method, x, seed.Own("EM", restarted(method, run)))
-			p.method = restarted(method, run)
-			out = append(out, p)
-		}
-	}
-	return out, nil
-}
 
 // A fig1Case is one way to read Fig. 1: a game, and the forms of EM that play it.
 type fig1Case struct {

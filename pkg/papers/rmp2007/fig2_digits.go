@@ -142,6 +142,16 @@ func pixelCosts(dst *mat.Dense, x []float64, of func(a, b float64) float64) metr
 	return metric.CostRound{Cost: dst}
 }
 
+// totalCosts are the sums of these over images, one per row of x.
+func totalCosts(x *mat.Dense, of func(a, b float64) float64) *mat.Dense {
+	images, pixels := x.Dims()
+	total, cost := mat.NewDense(pixels, pixels, nil), mat.NewDense(pixels, pixels, nil)
+	for t := range images {
+		total.Add(total, pixelCosts(cost, x.RawRowView(t), of).Cost)
+	}
+	return total
+}
+
 // mapVariant is one way to run RMP on pixels that the paper leaves open or gets wrong.
 type mapVariant struct {
 	name       string

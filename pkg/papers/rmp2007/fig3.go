@@ -90,13 +90,11 @@ func fig3Trial(ctx context.Context, run *experiment.Run) error {
 	main := compare[s.Variants[0].distortion]
 	g := grid{train.H, train.W}
 	ink := make([]float64, g.pixels())
-	total := mat.NewDense(g.pixels(), g.pixels(), nil)
-	round := mat.NewDense(g.pixels(), g.pixels(), nil)
+	total := totalCosts(seen, main)
 	for t := range s.Images {
 		for j, v := range seen.RawRowView(t) {
 			ink[j] += v / float64(s.Images)
 		}
-		total.Add(total, pixelCosts(round, seen.RawRowView(t), main).Cost)
 	}
 	score := func(method string, m int, pi []int) {
 		for _, which := range []string{everyPixel, inkedPixel} {
@@ -152,33 +150,21 @@ func (g grid) pixels() int { return g.h * g.w }
 // rows cuts values of pixels into rows.
 func (g grid) rows(v []float64) [][]float64 { return slices.Collect(slices.Chunk(v, g.w)) }
 
-// neighbours calls f for each pair of pixels that share an edge.
-func (g grid) neighbours(f func(i, j int)) {
-	for y := range g.h {
-		for x := range g.w {
-			i := y*g.w + x
-			if x+1 < g.w {
-				f(i, i+1)
-			}
-			if y+1 < g.h {
-				f(i, i+g.w)
-			}
-		}
-	}
-}
-
 // coherence returns how many pairs of pixels that share an edge are mapped to the same pixel, and how many there
 // are, of the pixels that keep holds of.
 func (g grid) coherence(pi []int, keep func(i int) bool) (same, pairs float64) {
-	g.neighbours(func(i, j int) {
-		if !keep(i) || !keep(j) {
-			return
+	for i := range g.pixels() {
+		right, below := i+1, i+g.w
+		for _, j := range []int{right, below} {
+			if j == right && right%g.w == 0 || j >= g.pixels() || !keep(i) || !keep(j) {
+				continue
+			}
+			pairs++
+			if pi[i] == pi[j] {
+				same++
+			}
 		}
-		pairs++
-		if pi[i] == pi[j] {
-			same++
-		}
-	})
+	}
 	return same, pairs
 }
 

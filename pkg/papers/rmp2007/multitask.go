@@ -267,10 +267,7 @@ func tenths(rounds int) []int {
 	for n := 1; n < rounds/10; n *= 2 {
 		out = append(out, n)
 	}
-	for k := 1; k <= 10; k++ {
-		out = append(out, k*rounds/10)
-	}
-	return out
+	return append(out, everyTenth(rounds)...)
 }
 
 // rivals returns the learners for m shared features.

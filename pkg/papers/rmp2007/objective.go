@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"gonum.org/v1/gonum/mat"
-
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/frame"
@@ -59,15 +57,6 @@ var objectiveColumns = experiment.Columns{
 	experiment.Number("pixels", "", "number of pixels").In("best"),
 }
 
-// objectiveCheckpoints are the numbers of images at which losses are kept.
-func objectiveCheckpoints(images int) []int {
-	var out []int
-	for k := 1; k <= 10; k++ {
-		out = append(out, k*images/10)
-	}
-	return out
-}
-
 func objectiveTrial(ctx context.Context, run *experiment.Run) error {
 	s := run.Cell.Settings.(digitSettings)
 	train, _, err := openDigits(run.Env, run.Seed, 1000, 500)
@@ -80,13 +69,9 @@ func objectiveTrial(ctx context.Context, run *experiment.Run) error {
 	}
 	x := train.Rows(idx, datasets.Scale01)
 	_, pixels := x.Dims()
-	cost := mat.NewDense(pixels, pixels, nil)
 	best := map[string][]int{} // by distortion and m
 	for _, d := range distortions {
-		total := mat.NewDense(pixels, pixels, nil)
-		for t := range s.Images {
-			total.Add(total, pixelCosts(cost, x.RawRowView(t), compare[d]).Cost)
-		}
+		total := totalCosts(x, compare[d])
 		for _, m := range s.M {
 			name := fmt.Sprintf("%s %d", d, m)
 			found, err := findOptimum(ctx, total, m, 10, run.Seed.Stream("best map "+s.Task.String()+" "+name))
@@ -98,14 +83,13 @@ func objectiveTrial(ctx context.Context, run *experiment.Run) error {
 				table.Values{"loss": found.Cost, "lower": found.Lower, "pixels": float64(pixels)})
 		}
 	}
-	kept := objectiveCheckpoints(s.Images)
 	for _, m := range s.M {
 		for _, v := range s.Variants {
 			loss, against := 0.0, 0.0
 			pi := best[fmt.Sprintf("%s %d", v.distortion, m)]
 			if err := v.follow(ctx, run.Seed, x, s.Task, m, func(n int, _ *mapping.RMP, f metric.CostRound, paid float64) error {
 				loss, against = loss+paid, against+lossOf(pi, f)
-				if slices.Contains(kept, n) {
+				if slices.Contains(everyTenth(s.Images), n) {
 					run.Rows.Add(table.Key{"kind": "loss", "m": strconv.Itoa(m), "method": v.name, "round": strconv.Itoa(n)}, table.Values{"loss": loss, "against": against})
 				}
 				return nil

@@ -28,7 +28,7 @@ func objectiveTable(pixels float64, regret func(n float64) float64) *table.Table
 					tb.Add(key("best", string(d), ""), table.Values{"loss": 100, "lower": 99, "pixels": pixels})
 				}
 				for _, v := range mapVariants[:3] {
-					for _, n := range objectiveCheckpoints(objectiveImages) {
+					for _, n := range everyTenth(objectiveImages) {
 						tb.Add(key("loss", v.name, strconv.Itoa(n)), table.Values{"loss": 100 + regret(float64(n))*(1+1e-3*float64(trial%3)), "against": 100})
 					}
 				}

@@ -3,15 +3,14 @@ package rmp2007
 import (
 	"context"
 	"fmt"
-	"math/bits"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/combin"
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/frame"
@@ -116,25 +115,16 @@ func (c cover) costs() *mat.Dense {
 // cover returns the first m subsets, in lexicographic order, whose union is everything, or nil if
 // there are none.
 func (c cover) cover(m int) []int {
-	all := uint(1)<<c.Elements - 1
-	var found []int
-	for choice := range uint(1) << len(c.Subsets) {
-		if bits.OnesCount(choice) != m {
-			continue
-		}
+	for _, set := range combin.Combinations(len(c.Subsets), m) {
 		var union uint
-		var set []int
-		for j, s := range c.Subsets {
-			if choice>>j&1 == 1 {
-				union |= s
-				set = append(set, j)
-			}
+		for _, j := range set {
+			union |= c.Subsets[j]
 		}
-		if union == all && (found == nil || slices.Compare(set, found) < 0) {
-			found = set
+		if union == 1<<c.Elements-1 {
+			return set
 		}
 	}
-	return found
+	return nil
 }
 
 // phi returns Φ_m of Eq. 2 with T = 1, and the prototypes of the best map: what follow-the-leader
@@ -183,16 +173,17 @@ func setCoverTrial(ctx context.Context, run *experiment.Run) error {
 				return err
 			}
 			count[m]["cases"]++
-			if c.cover(m) != nil {
+			switch covered := c.cover(m) != nil; {
+			case covered && phi > 0:
+				count[m]["cover_without_map"]++
+				fallthrough
+			case covered:
 				count[m]["covers"]++
-				if phi > 0 {
-					count[m]["cover_without_map"]++
-				}
-				continue
-			}
-			count[m]["no_covers"]++
-			if phi == 0 {
+			case phi == 0:
 				count[m]["map_without_cover"]++
+				fallthrough
+			default:
+				count[m]["no_covers"]++
 			}
 		}
 	}
