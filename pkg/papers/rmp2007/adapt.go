@@ -204,21 +204,24 @@ func adaptTrial(ctx context.Context, run *experiment.Run) error {
 				return fmt.Errorf("%s, m = %d: %w", method, m, err)
 			}
 			var before []int
-			part := &adaptPart{}
+			loss, kept := 0.0, []float64(nil)
 			for t := range s.Rounds {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				loss, set, err := pay(pixelCosts(cost, x.RawRowView(t), compare[squared]))
+				paid, set, err := pay(pixelCosts(cost, x.RawRowView(t), compare[squared]))
 				if err != nil {
 					return fmt.Errorf("%s, m = %d: %w", method, m, err)
 				}
-				part.add(loss, before, set)
+				loss += paid
+				if before != nil {
+					kept = append(kept, keptOf(before, set))
+				}
 				before = set
 				if (t+1)%(s.Rounds/adaptParts) == 0 {
 					run.Rows.Add(table.Key{"method": method, "m": strconv.Itoa(m), "round": strconv.Itoa(t + 1)},
-						table.Values{"loss": part.loss, "pixels": float64(pixels), "kept": stat.Mean(part.kept, nil), "least_kept": slices.Min(part.kept)})
-					part = &adaptPart{}
+						table.Values{"loss": loss, "pixels": float64(pixels), "kept": stat.Mean(kept, nil), "least_kept": slices.Min(kept)})
+					loss, kept = 0, nil
 				}
 			}
 			end()
@@ -227,25 +230,10 @@ func adaptTrial(ctx context.Context, run *experiment.Run) error {
 	return nil
 }
 
-// An adaptPart is what is kept of some rounds.
-type adaptPart struct {
-	loss float64
-	kept []float64
-}
-
-// add adds a round with its loss, and its pixels beside those of the round before, nil in the first.
-func (p *adaptPart) add(loss float64, before, set []int) {
-	p.loss += loss
-	if before == nil {
-		return
-	}
-	both := 0
-	for _, j := range set {
-		if slices.Contains(before, j) {
-			both++
-		}
-	}
-	p.kept = append(p.kept, float64(both)/float64(len(set)))
+// keptOf is the share of a round's pixels that the round before had, too.
+func keptOf(before, set []int) float64 {
+	both := slices.DeleteFunc(slices.Clone(set), func(j int) bool { return !slices.Contains(before, j) })
+	return float64(len(both)) / float64(len(set))
 }
 
 // perPixel is the loss per pixel, of the rounds of a tenth.
@@ -260,7 +248,7 @@ func laterLoss(rows *table.Table) []float64 {
 	return frame.Mean("rmp2007: losses", parts...).Times(adaptParts / float64(lastRound(rows)))(rows)
 }
 
-// slower tests that the loss after the change is more with one method than with another, for each world and number of pixels.
+// slower tests that the loss after the change is more with one method than with another, in each world for each m.
 func slower(method, than string) frame.Test {
 	var units []frame.Units
 	for _, w := range adaptWorlds {

@@ -171,12 +171,10 @@ func TestExchanger(t *testing.T) {
 	}
 }
 
-// The first round has none before it; the share is that of the new set.
-func TestAdaptPart(t *testing.T) {
-	var p adaptPart
-	p.add(2, nil, []int{1, 2})
-	p.add(3, []int{1, 2}, []int{2, 3, 4, 5})
-	if p.loss != 5 || !slices.Equal(p.kept, []float64{.25}) {
-		t.Errorf("loss %v, kept %v, want 5 and a quarter", p.loss, p.kept)
+// The share is that of the new set, which stays as it is.
+func TestKeptOf(t *testing.T) {
+	set := []int{2, 3, 4, 5}
+	if got := keptOf([]int{1, 2}, set); got != .25 || !slices.Equal(set, []int{2, 3, 4, 5}) {
+		t.Errorf("kept %v of %v, want a quarter", got, set)
 	}
 }

@@ -190,22 +190,22 @@ var exampleView = frame.View{
 
 // examplePanels are, for each distortion, the course of the longest run and the ends of the runs of all horizons.
 func examplePanels(t *table.Table) (out []plots.Panel) {
-	line := func(style plots.Line, kind, x string, y frame.Measure, b frame.Band, method string) frame.Mark {
-		return frame.Line(style, x, y, b).Where("kind", kind, "method", method)
+	line := func(style plots.Line, kind string, y frame.Measure, b frame.Band, method string) frame.Mark {
+		return frame.Line(style, "t", y, b).Where("kind", kind, "method", method)
 	}
 	for cell, g := range t.Group("cell") {
 		course := frame.Panel{Panel: plots.Panel{Title: cell + ", one run with horizon " + experiment.FirstName(g.Where("kind", "named"), "horizon"), XLabel: "T", YLabel: "regret"}}
 		final := frame.Panel{Panel: plots.Panel{Title: cell + ", horizon T", XLabel: "T", YLabel: "regret", XLog: true, YLog: true}}
-		for x, p := range map[string]*frame.Panel{"course": &course, "regret": &final} {
-			p.Of = append(p.Of, line(plots.Line{Name: ftlName, Color: 1}, "regret", "t", drawnRegret, frame.Band{}.Without(), ftlName))
+		for kind, p := range map[string]*frame.Panel{"course": &course, "regret": &final} {
+			p.Of = append(p.Of, line(plots.Line{Name: ftlName, Color: 1}, "regret", drawnRegret, frame.Band{}.Without(), ftlName))
 			for k, rule := range exampleRules {
 				style := plots.Line{Name: rule + ", expected", Color: []int{0, 2, 3, 4}[k]}
-				p.Of = append(p.Of, line(style, x, "t", expectedRegret, frame.Band{}.Without(), rule))
+				p.Of = append(p.Of, line(style, kind, expectedRegret, frame.Band{}.Without(), rule))
 				if k == 0 {
-					p.Of = append(p.Of, line(plots.Line{Name: rule + ", drawn", Color: 0, Dashed: true}, x, "t", drawnRegret, frame.Band{}, rule))
+					p.Of = append(p.Of, line(plots.Line{Name: rule + ", drawn", Color: 0, Dashed: true}, kind, drawnRegret, frame.Band{}, rule))
 				}
 			}
-			p.Of = append(p.Of, line(plots.Line{Name: "√T", Color: plots.Grey, Dashed: true}, "regret", "t", frame.Cells("t").Map(math.Sqrt), frame.Band{}.Without(), ftlName))
+			p.Of = append(p.Of, line(plots.Line{Name: "√T", Color: plots.Grey, Dashed: true}, "regret", frame.Cells("t").Map(math.Sqrt), frame.Band{}.Without(), ftlName))
 		}
 		out = append(out, frame.Each(course, final)(g)...)
 	}
@@ -218,9 +218,9 @@ var exampleBoundsView = frame.View{
 		exampleCell("best fixed map", bests.Where("method", ftlName)),
 		exampleCell("FTL, loss", losses.Where("method", ftlName)),
 		exampleCell("RMP printed, expected regret", expectedRegret.Where("method", rmpPrinted)),
-		exampleCell("bound for this η", exampleBound(rmpPrinted)),
+		exampleCell("bound for this η", exampleBound[rmpPrinted]),
 		exampleCell("RMP corrected, expected regret", expectedRegret.Where("method", rmpCorrected)),
-		exampleCell("bound for this η", exampleBound(rmpCorrected)),
+		exampleCell("bound for this η", exampleBound[rmpCorrected]),
 		exampleCell("Theorem 2.1 as printed, δ = .05", examplePrintedBound),
 		exampleCell("largest drawn regret, RMP printed", drawnRegret.Where("method", rmpPrinted).Reduce(slices.Max)),
 	}},
@@ -247,20 +247,19 @@ var examplePrintedBound = byRounds(func(rounds int) float64 {
 	return mapping.PrintedRegretBound(exampleVectors, exampleVectors, exampleClusters, rounds, confidence)
 })
 
-// exampleBound is the bound on the expected regret of RMP with a rule.
-func exampleBound(rule string) frame.Measure {
+// exampleBound has the bounds on the expected regret of RMP by its rule.
+var exampleBound = map[string]frame.Measure{
+	rmpPrinted:   expectedBound(mapping.PrintedEta),
+	rmpCorrected: expectedBound(mapping.CorrectedEta),
+	rmpAnytime: byRounds(func(rounds int) float64 {
+		return mapping.AnytimeRegretBound(exampleVectors, exampleVectors, exampleClusters, rounds)
+	}),
+}
+
+// expectedBound is that for an η.
+func expectedBound(eta func(a, b, m, rounds int) float64) frame.Measure {
 	const a, b, m = exampleVectors, exampleVectors, exampleClusters
-	return byRounds(func(rounds int) float64 {
-		switch rule {
-		case rmpPrinted:
-			return mapping.ExpectedRegretBound(a, b, m, rounds, mapping.PrintedEta(a, b, m, rounds))
-		case rmpCorrected:
-			return mapping.ExpectedRegretBound(a, b, m, rounds, mapping.CorrectedEta(a, b, m, rounds))
-		case rmpAnytime:
-			return mapping.AnytimeRegretBound(a, b, m, rounds)
-		}
-		panic("rmp2007: no bound for " + rule)
-	})
+	return byRounds(func(rounds int) float64 { return mapping.ExpectedRegretBound(a, b, m, rounds, eta(a, b, m, rounds)) })
 }
 
 const fiveOne = "Section 5.1, last paragraph"
@@ -351,7 +350,7 @@ var exampleClaims = experiment.Claims([]experiment.Claim{
 		Where:     "docs/errata.md", Theirs: "not in the paper",
 		Predicate: "Exact expected regret ≤ the bound at every recorded T, for both distortions (no draw is involved).",
 		Test: frame.UnderNames(exampleRules[:3], func(rule string) frame.Test {
-			return frame.NeverNegative(exampleBound(rule).Minus(expectedRegret)).Where("kind", "regret", "method", rule)
+			return frame.NeverNegative(exampleBound[rule].Minus(expectedRegret)).Where("kind", "regret", "method", rule)
 		}),
 	},
 })

@@ -132,7 +132,6 @@ const fig1Points = 400
 
 // fig1Bound is the bound of Theorem 2.1 at full scale.
 func fig1Bound(rounds int) float64 {
-	experiment.Whole("rmp2007: rounds of the best map", float64(rounds), 1, maxRounds)
 	return mapping.PrintedRegretBound(fig1Points, fig1Points, fig1Groups, rounds, confidence)
 }
 

@@ -46,15 +46,14 @@ const (
 // fig1StartCells returns these cells.
 func fig1StartCells(scale experiment.Scale) []experiment.Cell {
 	both := slices.Concat(fig1EM, fig1EMRows)
-	cell := func(name, set string, s fig1Settings) experiment.Cell { return fig1Cell(scale, name, set, s) }
 	return []experiment.Cell{
-		cell(cellSquaredRow, "gaussians", fig1Settings{Distortion: squared, Rounds: 50, EM: fig1EMRows, KMeansStarts: kMeansStarts}),
-		cell(cellL1Row, "gaussians", fig1Settings{Distortion: absolute, Rounds: 50, EM: fig1EMRows, KMeansStarts: kMeansStarts}),
-		cell(cellSquaredOne, "gaussians", fig1Settings{Distortion: squared, Rounds: 50, RMP: etaReadings, EM: both, KMeansStarts: kMeansStarts, Width: otherWidth}),
-		cell(cellL1One, "gaussians", fig1Settings{Distortion: absolute, Rounds: 50, RMP: etaReadings, EM: both, KMeansStarts: kMeansStarts, Width: otherWidth}),
-		cell(cellRestarts, "gaussians", fig1Settings{Distortion: squared, Rounds: 50, RMP: []string{rmpPrinted}, EM: []string{emSpherical, emSphereRow}, Restarts: fig1Restarts}),
-		cell(cellWordsRow, "words", fig1Settings{Distortion: squared, Rounds: 100, EM: sparseEMRows}),
-		cell(cellMaskedRow, "masked gaussians", fig1Settings{Distortion: squared, Rounds: 100, EM: sparseEMRows}),
+		fig1Cell(scale, cellSquaredRow, "gaussians", fig1Settings{Distortion: squared, Rounds: 50, EM: fig1EMRows, KMeansStarts: kMeansStarts}),
+		fig1Cell(scale, cellL1Row, "gaussians", fig1Settings{Distortion: absolute, Rounds: 50, EM: fig1EMRows, KMeansStarts: kMeansStarts}),
+		fig1Cell(scale, cellSquaredOne, "gaussians", fig1Settings{Distortion: squared, Rounds: 50, RMP: etaReadings, EM: both, KMeansStarts: kMeansStarts, Width: otherWidth}),
+		fig1Cell(scale, cellL1One, "gaussians", fig1Settings{Distortion: absolute, Rounds: 50, RMP: etaReadings, EM: both, KMeansStarts: kMeansStarts, Width: otherWidth}),
+		fig1Cell(scale, cellRestarts, "gaussians", fig1Settings{Distortion: squared, Rounds: 50, RMP: []string{rmpPrinted}, EM: []string{emSpherical, emSphereRow}, Restarts: fig1Restarts}),
+		fig1Cell(scale, cellWordsRow, "words", fig1Settings{Distortion: squared, Rounds: 100, EM: sparseEMRows}),
+		fig1Cell(scale, cellMaskedRow, "masked gaussians", fig1Settings{Distortion: squared, Rounds: 100, EM: sparseEMRows}),
 	}
 }
 
@@ -70,8 +69,7 @@ func restarted(method string, run int) string { return method + "; run " + strco
 
 // A fig1Case is one way to read Fig. 1: a game, and the forms of EM that play it.
 type fig1Case struct {
-	name string
-	// cells have the same points; the first has RMP.
+	// cells have the same points; the first has RMP, and names the case.
 	cells []string
 	forms []string
 	// known is that of judge.Reading.Afterwards.
@@ -87,32 +85,32 @@ const (
 var (
 	// fig1Alone are the games of claims on RMP alone.
 	fig1Alone = []fig1Case{
-		{cellSquared, []string{cellSquared}, alone, ""},
-		{cellL1, []string{cellL1}, alone, ""},
-		{cellSquaredOne, []string{cellSquaredOne}, alone, knownWidth},
-		{cellL1One, []string{cellL1One}, alone, knownWidth},
+		{[]string{cellSquared}, alone, ""},
+		{[]string{cellL1}, alone, ""},
+		{[]string{cellSquaredOne}, alone, knownWidth},
+		{[]string{cellL1One}, alone, knownWidth},
 	}
 	// fig1Against are those of RMP against EM.
 	fig1Against = []fig1Case{
-		{cellSquared, []string{cellSquared}, fig1EM, ""},
-		{cellL1, []string{cellL1}, fig1EM, ""},
-		{cellSquared, []string{cellSquared, cellSquaredRow}, fig1EMRows, knownStarts},
-		{cellL1, []string{cellL1, cellL1Row}, fig1EMRows, knownStarts},
-		{cellSquaredOne, []string{cellSquaredOne}, slices.Concat(fig1EM, fig1EMRows), knownWidth},
-		{cellL1One, []string{cellL1One}, slices.Concat(fig1EM, fig1EMRows), knownWidth},
+		{[]string{cellSquared}, fig1EM, ""},
+		{[]string{cellL1}, fig1EM, ""},
+		{[]string{cellSquared, cellSquaredRow}, fig1EMRows, knownStarts},
+		{[]string{cellL1, cellL1Row}, fig1EMRows, knownStarts},
+		{[]string{cellSquaredOne}, slices.Concat(fig1EM, fig1EMRows), knownWidth},
+		{[]string{cellL1One}, slices.Concat(fig1EM, fig1EMRows), knownWidth},
 	}
 	// fig1Best are those of RMP against k-means.
 	fig1Best = []fig1Case{
-		{cellSquared, []string{cellSquared, cellSquaredRow}, []string{kMeansName}, ""},
-		{cellL1, []string{cellL1, cellL1Row}, []string{kMeansName}, ""},
-		{cellSquaredOne, []string{cellSquaredOne}, []string{kMeansName}, ""},
-		{cellL1One, []string{cellL1One}, []string{kMeansName}, ""},
+		{[]string{cellSquared, cellSquaredRow}, []string{kMeansName}, ""},
+		{[]string{cellL1, cellL1Row}, []string{kMeansName}, ""},
+		{[]string{cellSquaredOne}, []string{kMeansName}, ""},
+		{[]string{cellL1One}, []string{kMeansName}, ""},
 	}
 	fig1Sparse4 = []fig1Case{
-		{cellWords, []string{cellWords}, sparseEM, ""},
-		{cellMasked, []string{cellMasked}, sparseEM, ""},
-		{cellWords, []string{cellWords, cellWordsRow}, sparseEMRows, knownStarts},
-		{cellMasked, []string{cellMasked, cellMaskedRow}, sparseEMRows, knownStarts},
+		{[]string{cellWords}, sparseEM, ""},
+		{[]string{cellMasked}, sparseEM, ""},
+		{[]string{cellWords, cellWordsRow}, sparseEMRows, knownStarts},
+		{[]string{cellMasked, cellMaskedRow}, sparseEMRows, knownStarts},
 	}
 )
 
@@ -143,7 +141,7 @@ func fig1Readings(cases []fig1Case, test func(c fig1Case, rule, em string) frame
 				if em != "" {
 					name += " against " + em
 				}
-				out = append(out, frame.Reading{Name: name + ", " + c.name, Test: test(c, rule, em), Afterwards: c.known})
+				out = append(out, frame.Reading{Name: name + ", " + c.cells[0], Test: test(c, rule, em), Afterwards: c.known})
 			}
 		}
 	}

@@ -31,7 +31,7 @@ func TestFig1CasesHaveTheSamePoints(t *testing.T) {
 			a := first.Settings.(fig1Settings)
 			for _, rule := range etaReadings {
 				if !slices.Contains(a.RMP, rule) {
-					t.Errorf("%s: the first cell %s lacks %s", c.name, first.Name, rule)
+					t.Errorf("the first cell %s lacks %s", first.Name, rule)
 				}
 			}
 			for _, name := range c.cells {

@@ -75,8 +75,8 @@ func root(rows *table.Table) plots.Mark {
 	return out
 }
 
-// finalCells are the cells of the tables of final regrets but that of restarts, which fig1-restarts has, and optimumCells those with
-// points of their own.
+// finalCells are those whose final regrets are listed; the restarts have a view of their own. optimumCells have points of
+// their own.
 var (
 	finalCells   = slices.Concat(optimumCells[:4], []string{cellSquaredRow, cellL1Row}, optimumCells[4:6], []string{cellWordsRow, cellMaskedRow}, optimumCells[6:])
 	optimumCells = append([]string{cellSquared, cellL1, cellWords, cellMasked, cellSquaredOne, cellL1One}, widthNames...)
@@ -139,11 +139,6 @@ var optimumView = frame.View{
 }
 
 // exactly counts the gaps that are none.
-func exactly(gaps []float64) (n int) {
-	for _, gap := range gaps {
-		if gap == 0 {
-			n++
-		}
-	}
-	return n
+func exactly(gaps []float64) int {
+	return len(slices.DeleteFunc(slices.Clone(gaps), func(gap float64) bool { return gap != 0 }))
 }

@@ -159,11 +159,7 @@ func (s *digitStream) judge(ctx context.Context, key table.Key, n int, features 
 func choosePixels(ctx context.Context, run *experiment.Run, judge func(s *digitStream, ctx context.Context, key table.Key, n int, pixels []int, more table.Values) error) error {
 	set := run.Cell.Settings.(fig2Settings)
 	task := set.Task
-	train, test, err := openDigits(run.Env, run.Seed, 1000, 500)
-	if err != nil {
-		return err
-	}
-	idx, err := task.draw(run.Seed.Stream("images "+task.String()), train, set.Images)
+	train, test, idx, err := task.open(run, set.Images)
 	if err != nil {
 		return err
 	}
@@ -179,14 +175,14 @@ func choosePixels(ctx context.Context, run *experiment.Run, judge func(s *digitS
 	}
 	random, order := run.Seed.Stream("random pixels "+task.String()), run.Seed.Stream("order of the rows "+task.String())
 	for _, n := range set.Checkpoints {
-		if err := judge(s, ctx, table.Key{"method": fig2All}, n, all, nil); err != nil {
-			return err
+		type choice struct {
+			method, variant, m string
+			pixels             []int
+			more               table.Values
 		}
+		choices := []choice{{method: fig2All, pixels: all}}
 		for _, m := range set.M {
-			chosen := slices.Sorted(slices.Values(random.Perm(len(all))[:m]))
-			if err := judge(s, ctx, table.Key{"method": fig2Random, "m": strconv.Itoa(m)}, n, chosen, nil); err != nil {
-				return err
-			}
+			choices = append(choices, choice{fig2Random, "", strconv.Itoa(m), slices.Sorted(slices.Values(random.Perm(len(all))[:m])), nil})
 		}
 		for _, c := range set.C {
 			end := run.Lap("RFE")
@@ -200,10 +196,12 @@ func choosePixels(ctx context.Context, run *experiment.Run, judge func(s *digitS
 				converged = 1
 			}
 			for _, m := range set.M {
-				key := table.Key{"method": fig2RFE, "variant": rfeName(c), "m": strconv.Itoa(m)}
-				if err := judge(s, ctx, key, n, rfe.Top(m), table.Values{"converged": converged}); err != nil {
-					return err
-				}
+				choices = append(choices, choice{fig2RFE, rfeName(c), strconv.Itoa(m), rfe.Top(m), table.Values{"converged": converged}})
+			}
+		}
+		for _, c := range choices {
+			if err := judge(s, ctx, table.Key{"method": c.method, "variant": c.variant, "m": c.m}, n, c.pixels, c.more); err != nil {
+				return err
 			}
 		}
 	}
@@ -280,10 +278,7 @@ func (w fig2Way) of(c curve) []string {
 
 // wrong is the column of its errors.
 func (w fig2Way) wrong() string {
-	if w.fixed {
-		return wrongFixed
-	}
-	return "wrong"
+	return map[bool]string{false: "wrong", true: wrongFixed}[w.fixed]
 }
 
 // errors are the test errors on a curve.
@@ -324,10 +319,8 @@ func fig2Panels(ways []fig2Way, b frame.Band) frame.Panels {
 func fig2Caption(shows, end string) func(t *table.Table) plots.Caption {
 	return func(t *table.Table) plots.Caption {
 		var tested []string
-		for _, task := range digitTasks {
-			if v := t.Where("cell", task.String()).Values("tested"); len(v) > 0 {
-				tested = append(tested, fmt.Sprintf("%.0f for %s", v[0], task.title()))
-			}
+		for task, g := range t.Group("task") {
+			tested = append(tested, fmt.Sprintf("%.0f for %s", experiment.First(g, "tested"), task))
 		}
 		return plots.Caption{
 			Shows: shows,

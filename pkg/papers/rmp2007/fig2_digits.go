@@ -110,6 +110,14 @@ func openDigits(env *experiment.Env, seed random.Seed, glyphs, testGlyphs int) (
 	return env.Data.MNIST()
 }
 
+// open opens the images, and draws n training images of the task for a trial.
+func (t digitTask) open(run *experiment.Run, n int) (train, test *datasets.Images, idx []int, err error) {
+	if train, test, err = openDigits(run.Env, run.Seed, 1000, 500); err == nil {
+		idx, err = t.draw(run.Seed.Stream("images "+t.String()), train, n)
+	}
+	return train, test, idx, err
+}
+
 // draw returns n random images of the two digits, the same for all methods, in the order in which they come.
 func (t digitTask) draw(rng *rand.Rand, images *datasets.Images, n int) ([]int, error) {
 	idx := images.Filter(rng.Perm(images.N), t.A, t.B)
@@ -169,6 +177,14 @@ var mapVariants = []mapVariant{
 	{"L1, printed eta", rmpPrinted, absolute, mapping.SampleMetropolis, 5000},
 	{"squared, corrected eta", rmpCorrected, squared, mapping.SampleMetropolis, 5000},
 	{"squared, printed eta, heat bath", rmpPrinted, squared, mapping.SampleHeatBath, 5000},
+}
+
+// variantNames are the names of the variants.
+func variantNames() (out []string) {
+	for _, v := range mapVariants {
+		out = append(out, v.name)
+	}
+	return out
 }
 
 // String is what a cell's key has of the variant.

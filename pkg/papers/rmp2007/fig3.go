@@ -53,7 +53,7 @@ var Fig3 = experiment.Spec{
 	Columns: fig3Columns,
 	Trial:   fig3Trial,
 	Views: []experiment.View{
-		{Name: "fig3", Title: "Fig. 3: the pixels that RMP maps to the same pixel", Draw: drawFig3},
+		{Name: "fig3", Title: "Fig. 3: the pixels that RMP maps to the same pixel", Draw: fig3View.Draw},
 		{Name: "fig3-coherence", Title: "Neighbouring pixels that are mapped to the same pixel", Draw: coherenceView.Draw},
 	},
 	Claims: fig3Claims,
@@ -78,11 +78,7 @@ var fig3Columns = experiment.Columns{
 
 func fig3Trial(ctx context.Context, run *experiment.Run) error {
 	s := run.Cell.Settings.(digitSettings)
-	train, _, err := openDigits(run.Env, run.Seed, 1000, 500)
-	if err != nil {
-		return err
-	}
-	idx, err := s.Task.draw(run.Seed.Stream("images "+s.Task.String()), train, 2*s.Images)
+	train, _, idx, err := s.Task.open(run, 2*s.Images)
 	if err != nil {
 		return err
 	}
@@ -154,9 +150,8 @@ func (g grid) rows(v []float64) [][]float64 { return slices.Collect(slices.Chunk
 // are, of the pixels that keep holds of.
 func (g grid) coherence(pi []int, keep func(i int) bool) (same, pairs float64) {
 	for i := range g.pixels() {
-		right, below := i+1, i+g.w
-		for _, j := range []int{right, below} {
-			if j == right && right%g.w == 0 || j >= g.pixels() || !keep(i) || !keep(j) {
+		for k, j := range []int{i + 1, i + g.w} {
+			if k == 0 && j%g.w == 0 || j >= g.pixels() || !keep(i) || !keep(j) {
 				continue
 			}
 			pairs++
@@ -216,69 +211,60 @@ func shades(pi []int) []float64 {
 	}
 	groups := image(pi)
 	slices.SortStableFunc(groups, func(a, b int) int { return size[b] - size[a] })
-	shade := map[int]float64{}
-	for k, j := range groups {
-		shade[j] = float64(k)
-		if k >= fig3Colors {
-			shade[j] = plots.Grey
-		}
-	}
 	out := make([]float64, len(pi))
 	for i, j := range pi {
-		out[i] = shade[j]
+		if out[i] = float64(slices.Index(groups, j)); out[i] >= fig3Colors {
+			out[i] = plots.Grey
+		}
 	}
 	return out
 }
 
-func drawFig3(t *table.Table) (plots.Drawing, error) {
-	shown := t.Where("kind", "map")
-	if shown.Len() == 0 {
-		return plots.Missing("the first trial of any task"), nil
-	}
-	d := plots.Drawing{Columns: 1 + len(featureCounts)}
-	pixels := 0
-	for _, task := range digitTasks {
-		for k, m := range featureCounts {
-			r := shown.Where("cell", task.String(), "m", strconv.Itoa(m))
-			if r.Len() == 0 {
-				continue
-			}
-			pixels = r.Len()
-			what := fmt.Sprintf("rmp2007: map of %s with m = %d: ", task, m)
-			side := func(column string) int {
-				return experiment.Whole(what+"largest "+column, slices.Max(r.Values(column)), 0, pixels-1) + 1
-			}
-			g := grid{side("row"), side("column")}
-			if g.pixels() != pixels {
-				judge.Refuse("%s%d pixels of an image of %d by %d", what, pixels, g.h, g.w)
-			}
-			if k == 0 {
-				d.Panels = append(d.Panels, plots.Panel{Title: task.title() + ": mean image", HideAxes: true, Marks: []plots.Mark{plots.Heat{Z: g.rows(r.Values("ink")), BarLabel: "mean grey value, 0 to 1"}}})
-			}
-			pi := make([]int, r.Len())
-			for i, j := range r.Values("prototype") {
-				pi[i] = experiment.Whole(what+"prototype", j, 0, pixels-1)
-			}
-			if n := len(image(pi)); n > m {
-				judge.Refuse("%s%d prototypes, want at most m", what, n)
-			}
-			d.Panels = append(d.Panels, plots.Panel{Title: fmt.Sprintf("%s, m = %d: %d groups", task.title(), m, len(image(pi))), HideAxes: true, Marks: []plots.Mark{plots.Heat{Z: g.rows(shades(pi)), Nominal: true}}})
+var fig3View = frame.View{
+	Of:      []string{"kind", "map"},
+	From:    byTask,
+	Columns: 1 + len(featureCounts),
+	Panels:  fig3Panels,
+	Caption: func(t *table.Table) plots.Caption {
+		return plots.Caption{
+			Shows: fmt.Sprintf("The map that RMP draws after %d random training images of two digits: pixels that are mapped to the same pixel are a group. RMP sees neither labels nor which pixels are neighbours.", fig3Images),
+			Data:  fmt.Sprintf("Data: %s, pixels scaled to 0 to 1.", digitsShown(square(slices.Max(t.Values("row"))+1))),
+			Protocol: fmt.Sprintf("Left: the mean of the images. The ten groups with the most pixels have a colour each, smaller ones are grey. Pixels that are alike on all images, such as those without ink, go at random to any prototype that is like them: two such prototypes make a region that looks like noise. "+
+				"Settings: squared distortion (xᵢ − xⱼ)², η as printed in Theorem 2.1 for %d rounds, 5000 steps of Algorithm 2 per image (500 at smoke scale). First trial shown; the view on coherence counts all trials.", fig3Images),
 		}
+	},
+	Missing: "the first trial of any task",
+}
+
+// fig3Panels are the mean image of each task and its maps.
+func fig3Panels(t *table.Table) (out []plots.Panel) {
+	for cells, r := range frame.Groups(t, "task", "m") {
+		pixels, what := r.Len(), fmt.Sprintf("rmp2007: map of %s with m = %s: ", cells[0], cells[1])
+		side := func(column string) int {
+			return experiment.Whole(what+"largest "+column, slices.Max(r.Values(column)), 0, pixels-1) + 1
+		}
+		g := grid{side("row"), side("column")}
+		if g.pixels() != pixels {
+			judge.Refuse("%s%d pixels of an image of %d by %d", what, pixels, g.h, g.w)
+		}
+		if cells[1] == strconv.Itoa(featureCounts[0]) {
+			out = append(out, plots.Panel{Title: cells[0] + ": mean image", HideAxes: true, Marks: []plots.Mark{plots.Heat{Z: g.rows(r.Values("ink")), BarLabel: "mean grey value, 0 to 1"}}})
+		}
+		pi := make([]int, pixels)
+		for i, j := range r.Values("prototype") {
+			pi[i] = experiment.Whole(what+"prototype", j, 0, pixels-1)
+		}
+		groups := len(image(pi))
+		if float64(groups) > frame.Parse("m", cells[1]) {
+			judge.Refuse("%s%d prototypes, want at most m", what, groups)
+		}
+		out = append(out, plots.Panel{Title: fmt.Sprintf("%s, m = %s: %d groups", cells[0], cells[1], groups), HideAxes: true, Marks: []plots.Mark{plots.Heat{Z: g.rows(shades(pi)), Nominal: true}}})
 	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("The map that RMP draws after %d random training images of two digits: pixels that are mapped to the same pixel are a group. RMP sees neither labels nor which pixels are neighbours. "+
-		"Data: %s, pixels scaled to 0 to 1. Left: the mean of the images. The ten groups with the most pixels have a colour each, smaller ones are grey. Pixels that are alike on all images, such as those without ink, go at random to any prototype that is like them: two such prototypes make a region that looks like noise. Settings: squared distortion (xᵢ − xⱼ)², η as printed in Theorem 2.1 for %d rounds, "+
-		"5000 steps of Algorithm 2 per image (500 at smoke scale). First trial shown; the view on coherence counts all trials.", fig3Images, digitsShown(float64(pixels)), fig3Images)}
-	return d, nil
+	return out
 }
 
 // fig3Methods are the rows of the scores.
-func fig3Methods() []string {
-	var out []string
-	for _, v := range mapVariants {
-		out = append(out, v.name)
-	}
-	return append(out, fig3Medoids, fig3Random)
-}
+var fig3Methods = append(variantNames(), fig3Medoids, fig3Random)
 
 // fig3Name is what a reader sees.
 func fig3Name(method string) string {
@@ -296,7 +282,7 @@ var (
 
 var coherenceView = frame.View{
 	Of: []string{"kind", "score"},
-	From: frame.Only("method", fig3Methods()...).Then(frame.Only("pixels", inkedPixel, everyPixel)).Then(byTask).
+	From: frame.Only("method", fig3Methods...).Then(frame.Only("pixels", inkedPixel, everyPixel)).Then(byTask).
 		Then(frame.Called("shown", "method", fig3Name)),
 	Columns: 2,
 	Panels: frame.PerGroup(func(cells []string) frame.Panel {

@@ -21,7 +21,7 @@ func fig3Table(same, distortion float64) *table.Table {
 	for _, task := range digitTasks {
 		for trial := range madeTrials {
 			for _, m := range featureCounts {
-				for _, method := range fig3Methods() {
+				for _, method := range fig3Methods {
 					v := table.Values{"same": same + float64(trial%3), "neighbours": 100, "expected": .3, "groups": 9, "distortion": distortion + .001*float64(trial%3)}
 					if method == fig3Random {
 						v["distortion"] = .05

@@ -130,35 +130,21 @@ func turnsCounted(ctx context.Context, rng *rand.Rand, distance *mat.Dense, m in
 		if err := ctx.Err(); err != nil {
 			return c, err
 		}
-		c.iterations++
 		next := slices.Clone(medoid)
-		for k := range medoid {
-			var members []int
-			for i, g := range group {
-				if g == k {
-					members = append(members, i)
-				}
-			}
-			least := math.Inf(1)
-			for _, j := range members {
-				sum := 0.0
-				for _, i := range members {
-					sum += distance.At(i, j)
-				}
-				c.other += float64(len(members))
-				if sum < least {
-					least, next[k] = sum, j
-				}
+		best, _, read := bestMembers(distance, group, m)
+		for k, j := range best {
+			if j >= 0 {
+				next[k] = j
 			}
 		}
+		c.iterations, c.other = c.iterations+1, c.other+read
 		if slices.Equal(next, medoid) {
-			break
+			c.pi = through(group, medoid)
+			return c, nil
 		}
-		medoid, group = next, nil
+		medoid = next
 		group = assign()
 	}
-	c.pi = through(group, medoid)
-	return c, nil
 }
 
 // fasterCounted is one run of FasterPAM from a random set. A pass reads each distance once, and so does an exchange
@@ -241,7 +227,8 @@ func (s medoidCostSettings) cluster(ctx context.Context, run *experiment.Run, wh
 	return nil
 }
 
-// byKMeans are the rows with the operations of k-means on the same points in a column, and the numbers of points and features.
+// byKMeans are the rows with columns for the operations of k-means on the same points, and the numbers of points and
+// features.
 var byKMeans = beside(kMeansName, kMeansName, "operations", "cell", "trial", "what").
 	Then(frame.Called("points", "cell", func(cell string) string { n, _, _ := strings.Cut(cell, ", d = "); return strings.TrimPrefix(n, "n = ") })).
 	Then(frame.Called("features", "cell", func(cell string) string { _, d, _ := strings.Cut(cell, ", d = "); return d }))

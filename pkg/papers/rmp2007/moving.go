@@ -312,8 +312,6 @@ func movingMore(method, than string, worlds ...string) frame.Test {
 	return frame.Positive(judge.Rule{}, frame.OverCells("cell", worlds, more(after(movingParts, perRound(losses)), method, than)))
 }
 
-const ourMoving = "in a world of ours"
-
 var movingClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "moving-vanishing",
@@ -341,7 +339,7 @@ var movingClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "moving-adapts",
 		Title:     "The chosen subset can completely change between rounds, allowing faster adaptation (of prototypes, in a world of ours).",
-		Statement: "Our chosen subset of features can completely change between rounds, allowing faster adaptation to new information in a changing environment (here of prototypes, " + ourMoving + ").",
+		Statement: "Our chosen subset of features can completely change between rounds, allowing faster adaptation to new information in a changing environment (here of prototypes, in a world of ours).",
 		Where:     "Section 5.2, second paragraph", Theirs: "no number",
 		Predicate: "In the world regrouped, the loss after the change of RMP with one swap of its walk per round, whose subset changes by one element at a time, minus that of RMP with the whole walk, is positive, paired by trial; η printed.",
 		Test:      frame.Positive(judge.Rule{}, frame.OverCells("cell", []string{regrouped}, more(secondHalf(losses).Over(secondHalf(frame.Cells("round"))), rmpOneSwap, rmpPrinted))),
@@ -349,7 +347,7 @@ var movingClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "asked-vanishing",
 		Title:     "Scenario (a), asked where one element is mapped: the per-round regret diminishes (in a world of ours).",
-		Statement: "Scenario (a): at each time step we are asked where an individual element i is mapped (and the per-round regret diminishes, here " + ourMoving + ").",
+		Statement: "Scenario (a): at each time step we are asked where an individual element i is mapped (and the per-round regret diminishes, here in a world of ours).",
 		Where:     "Section 2, scenario (a)", Theirs: "no number",
 		Predicate: "RMP's regret per round against the best fixed map is smaller after all rounds than after a tenth of them, paired by trial. Readings: η as printed and corrected.",
 		Test:      vanishing(movingRegret, judge.Rule{}, asked),

@@ -75,10 +75,6 @@ func (s *digitStream) judgeGaps(ctx context.Context, key table.Key, n int, pixel
 	if err != nil {
 		return err
 	}
-	truth, err := classify.Targets(s.truth)
-	if err != nil {
-		return err
-	}
 	seen, tested := columns(s.first(n), pixels), columns(s.tested, pixels)
 	for _, kind := range []string{ridgeGCV, ridgeFixed} {
 		strength := 0.0
@@ -90,18 +86,18 @@ func (s *digitStream) judgeGaps(ctx context.Context, key table.Key, n int, pixel
 			return err
 		}
 		v := table.Values{}
-		v["seen_error"], v["seen_loss"] = errorsOf(ridge, seen, s.y[:n], targets)
-		v["error"], v["loss"] = errorsOf(ridge, tested, s.truth, truth)
+		v["seen_error"], v["seen_loss"] = errorsOf(ridge, seen, s.y[:n])
+		v["error"], v["loss"] = errorsOf(ridge, tested, s.truth)
 		s.rows.Add(table.Key{"method": key["method"], "variant": key["variant"], "m": key["m"], "ridge": kind, "images": strconv.Itoa(n)}, v)
 	}
 	return nil
 }
 
 // errorsOf returns the share of rows that a hyperplane classifies wrongly, and its mean squared residual.
-func errorsOf(h *linear.Ridge, x *mat.Dense, want []classify.Label, targets []float64) (wrong, loss float64) {
-	n := float64(len(targets))
-	for i, y := range targets {
-		r := h.Predict(x.RawRowView(i)).Score - y
+func errorsOf(h *linear.Ridge, x *mat.Dense, want []classify.Label) (wrong, loss float64) {
+	n := float64(len(want))
+	for i, label := range want {
+		r := h.Predict(x.RawRowView(i)).Score - float64(label)
 		loss += r * r / n
 	}
 	return float64(h.Errors(x, want)) / n, loss
@@ -114,11 +110,7 @@ func gap(quantity string) frame.Measure {
 
 // overfitOf are the cells of the rows of a way on a curve.
 func (w fig2Way) overfitOf(c curve) []string {
-	ridge := ridgeGCV
-	if w.fixed {
-		ridge = ridgeFixed
-	}
-	return append(w.of(c), "ridge", ridge)
+	return append(w.of(c), "ridge", map[bool]string{false: ridgeGCV, true: ridgeFixed}[w.fixed])
 }
 
 // overfitWays are RMP by its two η, RFE by its C, random pixels and all pixels.

@@ -121,7 +121,8 @@ func more(m frame.Measure, method, than string) frame.Measure {
 	return m.Where("method", method).Minus(m.Where("method", than))
 }
 
-// vanishing tests for both readings of η that RMP's regret per round is smaller after all rounds than after a tenth of them, in each of some cells.
+// vanishing tests for both readings of η that RMP's regret per round is smaller after all rounds than after a tenth of
+// them, in each of some cells.
 func vanishing(regret frame.Measure, rule judge.Rule, cells ...string) frame.Test {
 	return frame.UnderNames(etaReadings, func(method string) frame.Test {
 		m := regret.Where("kind", "loss", "method", method)

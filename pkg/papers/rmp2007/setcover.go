@@ -172,18 +172,11 @@ func setCoverTrial(ctx context.Context, run *experiment.Run) error {
 			if err != nil {
 				return err
 			}
-			count[m]["cases"]++
-			switch covered := c.cover(m) != nil; {
-			case covered && phi > 0:
-				count[m]["cover_without_map"]++
-				fallthrough
-			case covered:
-				count[m]["covers"]++
-			case phi == 0:
-				count[m]["map_without_cover"]++
-				fallthrough
-			default:
-				count[m]["no_covers"]++
+			covered, mapped := c.cover(m) != nil, phi == 0
+			for name, is := range map[string]bool{"cases": true, "covers": covered, "no_covers": !covered, "cover_without_map": covered && !mapped, "map_without_cover": !covered && mapped} {
+				if is {
+					count[m][name]++
+				}
 			}
 		}
 	}
