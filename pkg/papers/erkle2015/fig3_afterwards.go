@@ -2,6 +2,7 @@ package erkle2015
 
 import (
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
@@ -22,15 +23,13 @@ var fig3Afterwards = experiment.Claims([]experiment.Claim{
 		Where:      section53, Theirs: "no number; aset400 as it was then, with 16,385 answers",
 		Predicate: "In each split the share of training answers that conflict is from 1 % to 25 %. Readings: those that take part in a contradiction, or those that the best kernel violates, at most (left out if each that conflicts with those kept before it is)." + cleanedNote,
 		Test: func(t *table.Table) judge.Test {
-			sizes := fig3Results(t).sizes()
-			train := numberIn("triplets", sizes[len(sizes)-1])
-			return judge.Each([]string{trainCyclic, atMostViolated}, func(what string) (string, judge.Test) {
-				var holds judge.Holds
-				for _, n := range t.Where("kind", countKind, "setting", what).Values("count") {
-					holds = append(holds, moderateLeast <= n/train && n/train <= moderateMost)
-				}
-				return what, holds
-			})
+			train := experiment.Last("numbers of triplets", frame.Numbers(t.Where("kind", curveKind), "triplets"))
+			return frame.UnderNames([]string{trainCyclic, atMostViolated}, func(what string) frame.Test {
+				return frame.Always(func(trial *table.Table) bool {
+					n := experiment.First(trial.Where("kind", countKind, "setting", what), "count")
+					return moderateLeast <= n/train && n/train <= moderateMost
+				})
+			})(t)
 		},
 	},
 })

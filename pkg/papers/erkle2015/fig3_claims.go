@@ -5,9 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
@@ -33,34 +32,38 @@ const cleanedNote = " The data are the public release of the survey: 9,090 answe
 // readingsNote lists judgedReadings.
 const readingsNote = " Readings: at the end of the training triplets or the mean over the 12 sizes, τ by validation over all sizes, by validation at the end or best on test, a tie an error or half of one, the batch methods stopped after 100 iterations or run on to 1,000 at the end."
 
-// fig3Results are the results of Fig. 3; its data set has that name also at smoke scale.
-func fig3Results(t *table.Table) judgedResults { return judgedResults{music, t} }
+// shareOfSizes and shareOfObjects are the rules of differences of such shares.
+var (
+	shareOfSizes   = judge.Rule{Scale: 100, Unit: "% of the sizes above one half"}
+	shareOfObjects = judge.Rule{Scale: 100, Unit: "% of the objects"}
+)
 
-// rule is that of differences between errors, in points, or of shares of something else.
-func (r judgedResults) rule(unit string) judge.Rule {
-	return judge.Rule{Scale: 100, Unit: unit, TestRatio: r.testRatio()}
+// compares says what a claim compares under a reading.
+type compares func(r reading) frame.Units
+
+// lessError compares errors on a part, of which the better of each pair has the smaller, by a margin.
+func lessError(part string, margin float64, pairs ...[2]string) compares {
+	return func(r reading) frame.Units { return r.less(part, margin, pairs...) }
 }
 
-// byReading tests under each of judgedReadings that the better of each pair of methods has a smaller error on a part,
-// by a margin.
-func byReading(part string, margin float64, pairs ...[2]string) func(t *table.Table) judge.Test {
-	return readingsOf(func(r judgedResults, rd judgedReading, sizes []string) []judge.Unit {
-		return r.less(part, rd, sizes, margin, pairs...)
-	})
+// onMusic tests the answers about music under readings.
+func onMusic(readings []reading, rule judge.Rule, what compares) frame.Test {
+	return frame.Under(readings, func(r reading) (string, frame.Test) { return r.name, onSplits(rule, what(r.on(music))) })
 }
 
-// readingsOf tests units under each of judgedReadings, which says at which sizes.
-func readingsOf(units func(r judgedResults, rd judgedReading, sizes []string) []judge.Unit) func(t *table.Table) judge.Test {
-	return func(t *table.Table) judge.Test {
-		r := fig3Results(t)
-		return judge.Each(judgedReadings, func(rd judgedReading) (string, judge.Test) {
-			sizes := r.sizes()
-			if !rd.over {
-				sizes = sizes[len(sizes)-1:]
-			}
-			return rd.name, judge.Positive{Units: units(r, rd, sizes), Rule: r.rule("points")}
-		})
+// ranksOnMusic tests ranks under readings and by two tolerances; of gets those at the smallest and at the largest size, as shares
+// of the objects.
+func ranksOnMusic(readings []reading, of func(first, last frame.Measure) frame.Measure) frame.Test {
+	var out []frame.Reading
+	for _, column := range []string{looseRank, fineRank} {
+		share := frame.Column(column).Times(1 / musicObjects)
+		for _, r := range readings {
+			at := func(b string, at func([]string) []string) frame.Measure { return r.on(music).as("", at).of(b, share) }
+			units := frame.Over(batchNames, func(b string) (string, frame.Measure) { return b, of(at(b, atStart), at(b, atEnd)) })
+			out = append(out, frame.Reading{Name: column + ", " + r.name, Test: onSplits(shareOfObjects, units)})
+		}
 	}
+	return frame.Readings(out...)
 }
 
 // others are the methods with which an online method of as many passes is compared: the batch methods and
@@ -78,6 +81,31 @@ func against(method string, others []string) (out [][2]string) {
 	return out
 }
 
+// What the claims of Section 5.3 compare that are tested on the named programs, too.
+var (
+	steWorse     = lessError("test", -considerable, steAgainstOthers()...)
+	paAsWell     = lessError("test", asWell, against(paERKLE, batchNames)...)
+	paBetter     = lessError("test", 0, slices.Concat(against(paERKLE, batchNames), against(paERKLETen, batchNames))...)
+	steFitsWorse = lessError("train", -considerable, steAgainstOthers()...)
+)
+
+// oftenBetter compares the share of sizes at which ten passes have the smaller error, or half of an equal one, with a half.
+func oftenBetter(r reading) frame.Units {
+	return frame.Over(batchNames, func(b string) (string, frame.Measure) {
+		return b, r.mean(func(size string) frame.Measure {
+			errors := errorShare("test", r.tie)
+			return r.after(size, b, errors).Minus(r.after(size, paERKLETen, errors)).Map(func(d float64) float64 { return (1 + sign(d)) / 2 })
+		}).Plus(-often)
+	})
+}
+
+// The ranks of which claims are that they are low, and that they grow.
+func rankIsLow(first, _ frame.Measure) frame.Measure    { return first.Times(-1).Plus(lowRank) }
+func rankGrows(first, last frame.Measure) frame.Measure { return last.Minus(first) }
+
+// rankReadings are those of the claims about ranks.
+var rankReadings = []reading{judgedBy(byValidation), judgedBy(byTest), afterRunOn}
+
 // steAgainstOthers pairs every other method with STE-ERKLE of as many passes.
 func steAgainstOthers() (out [][2]string) {
 	for _, ste := range []string{steERKLE, steERKLETen} {
@@ -94,28 +122,28 @@ var fig3Claims = experiment.Claims([]experiment.Claim{
 		Statement: "STE-ERKLE performs considerably worse than the other methods (on the test set).",
 		Where:     section53 + ", Fig. 3a", Theirs: experiment.FigureOnly,
 		Predicate: "The test error of STE-ERKLE (δ = 1) minus that of PA-ERKLE and of each batch method is more than 2 points, with one and with ten passes." + readingsNote + cleanedNote,
-		Test:      byReading("test", -considerable, steAgainstOthers()...),
+		Test:      onMusic(judgedReadings, points, steWorse),
 	},
 	{
 		ID: "fig3-as-well", View: "fig3a",
 		Statement: "PA-ERKLE performs as well as the batch methods.",
 		Where:     section53 + ", Fig. 3a", Theirs: experiment.FigureOnly,
 		Predicate: "The test error of PA-ERKLE with one pass is less than that of each batch method plus 1 point." + readingsNote + cleanedNote,
-		Test:      byReading("test", asWell, against(paERKLE, batchNames)...),
+		Test:      onMusic(judgedReadings, points, paAsWell),
 	},
 	{
 		ID: "fig3-often-better", View: "fig3a",
 		Statement: "PA-ERKLE performs often better (than the batch methods) when multiple passes are taken.",
 		Where:     section53 + ", Fig. 3a", Theirs: experiment.FigureOnly,
 		Predicate: "Per batch method, PA-ERKLE with ten passes has the smaller test error at more than half of the 12 sizes (the share of sizes minus ½ is > 0; equal errors count half). Readings: τ by validation over all sizes, by validation at the end or best on test, a tie an error or half of one." + cleanedNote,
-		Test:      testOften,
+		Test:      onMusic([]reading{judgedBy(byValidation), judgedBy(byTest), tiesHalf}, shareOfSizes, oftenBetter),
 	},
 	{
 		ID: "fig3-no-trace", View: "fig3a",
 		Statement: "Our method outperforms batch methods that use trace regularization.",
 		Where:     section53 + ", Fig. 3c", Theirs: experiment.FigureOnly,
 		Predicate: "The test error of PA-ERKLE, with one and with ten passes, is less than that of each batch method." + readingsNote + cleanedNote,
-		Test:      byReading("test", 0, slices.Concat(against(paERKLE, batchNames), against(paERKLETen, batchNames))...),
+		Test:      onMusic(judgedReadings, points, paBetter),
 	},
 	{
 		ID: "fig3-train-ste", View: "fig3b",
@@ -123,7 +151,7 @@ var fig3Claims = experiment.Claims([]experiment.Claim{
 		Statement: "The STE-ERKLE models are greatly affected by the presence of conflicts in that they do not learn a kernel that fits to a large number of the observed triplets.",
 		Where:     section53 + ", Fig. 3b", Theirs: experiment.FigureOnly,
 		Predicate: "The error of STE-ERKLE (δ = 1) on the triplets seen so far minus that of PA-ERKLE and of each batch method is more than 2 points, with one and with ten passes." + readingsNote + cleanedNote,
-		Test:      byReading("train", -considerable, steAgainstOthers()...),
+		Test:      onMusic(judgedReadings, points, steFitsWorse),
 	},
 	{
 		ID: "fig3-train-pa", View: "fig3b",
@@ -131,14 +159,9 @@ var fig3Claims = experiment.Claims([]experiment.Claim{
 		Statement: "PA-ERKLE, on the other hand, is able to fit better to the set of observed triplets, thus resulting in better test accuracy as well.",
 		Where:     section53 + ", Fig. 3b", Theirs: experiment.FigureOnly,
 		Predicate: "Both the error on the triplets seen so far and the test error of PA-ERKLE are less than those of STE-ERKLE (δ = 1), with one and with ten passes (four units)." + readingsNote + cleanedNote,
-		Test: readingsOf(func(r judgedResults, rd judgedReading, sizes []string) []judge.Unit {
-			var out []judge.Unit
-			for _, part := range []string{"train", "test"} {
-				for _, u := range r.less(part, rd, sizes, 0, [2]string{paERKLE, steERKLE}, [2]string{paERKLETen, steERKLETen}) {
-					out = append(out, judge.Unit{Name: u.Name + ", " + part, Diffs: u.Diffs})
-				}
-			}
-			return out
+		Test: onMusic(judgedReadings, points, func(r reading) frame.Units {
+			pairs := [][2]string{{paERKLE, steERKLE}, {paERKLETen, steERKLETen}}
+			return frame.Together(r.less("train", 0, pairs...).Named("", ", train"), r.less("test", 0, pairs...).Named("", ", test"))
 		}),
 	},
 	{
@@ -154,26 +177,14 @@ var fig3Claims = experiment.Claims([]experiment.Claim{
 		Statement: "The batch methods generally produce low-rank kernels under a small number of triplets.",
 		Where:     section53 + ", Fig. 3c", Theirs: experiment.FigureOnly,
 		Predicate: "Per batch method, the rank at the smallest size (100 triplets) is less than half of the number of objects. Readings: eigenvalues above 10⁻³ or 10⁻⁶ of the largest, τ by validation, best on test, or by validation with the fits run on to 1,000 iterations." + cleanedNote,
-		Test: byRank(func(first, _ []float64) []float64 {
-			out := slices.Clone(first)
-			for i := range out {
-				out[i] = lowRank - out[i]/musicObjects
-			}
-			return out
-		}),
+		Test:      ranksOnMusic(rankReadings, rankIsLow),
 	},
 	{
 		ID: "fig3-rank", View: "fig3c",
 		Statement: "As the number of triplets are observed, the rank (of the kernels of the batch methods) increases.",
 		Where:     section53 + ", Fig. 3c", Theirs: experiment.FigureOnly,
 		Predicate: "Per batch method, the rank at all training triplets minus that at the smallest size (100 triplets) is > 0, as a share of the number of objects. Readings: eigenvalues above 10⁻³ or 10⁻⁶ of the largest, τ by validation, best on test, or by validation with the fits run on to 1,000 iterations." + cleanedNote,
-		Test: byRank(func(first, last []float64) []float64 {
-			out := judge.Minus(last, first)
-			for i := range out {
-				out[i] /= musicObjects
-			}
-			return out
-		}),
+		Test:      ranksOnMusic(rankReadings, rankGrows),
 	},
 	{
 		ID: "fig3-step", View: "fig3-settings",
@@ -192,32 +203,6 @@ var fig3Claims = experiment.Claims([]experiment.Claim{
 	},
 })
 
-// testOften tests the share of sizes at which ten passes have the smaller error.
-func testOften(t *table.Table) judge.Test {
-	r := fig3Results(t)
-	sizes := r.sizes()
-	return judge.Each([]judgedReading{{name: byValidation, tau: byValidation}, {name: byTest, tau: byTest}, {name: "ties half", tau: byValidation, tie: 0.5}}, func(rd judgedReading) (string, judge.Test) {
-		var units []judge.Unit
-		for _, b := range batchNames {
-			var share []float64
-			for _, size := range sizes {
-				diff := judge.Minus(r.errorsAt("test", b, rd, size), r.errorsAt("test", paERKLETen, rd, size))
-				if share == nil {
-					share = make([]float64, len(diff))
-				}
-				judge.SameLength("trials at two sizes", share, diff)
-				for i, d := range diff {
-					// 1 for a smaller error, ½ for an equal one.
-					share[i] += (1 + sign(d)) / 2 / float64(len(sizes))
-				}
-			}
-			floats.AddConst(-often, share)
-			units = append(units, judge.Unit{Name: b, Diffs: share})
-		}
-		return rd.name, judge.Positive{Units: units, Rule: r.rule("% of the sizes above one half")}
-	})
-}
-
 func sign(x float64) float64 {
 	switch {
 	case x > 0:
@@ -228,72 +213,38 @@ func sign(x float64) float64 {
 	return 0
 }
 
-// meanSteps returns the mean length of a step on triplets of a relation, by trial.
-func meanSteps(t *table.Table, method string, r relation) []float64 {
-	g := t.Where("kind", stepKind, "method", method, "setting", relationNames[r])
-	out := slices.Clone(g.Values("sum"))
-	floats.Div(out, g.Values("count"))
-	return out
+// meanStep is the mean length of a step on triplets of a relation, by trial.
+func meanStep(method string, r relation) frame.Measure {
+	return frame.Share("sum", "count").Where("kind", stepKind, "method", method, "setting", relationNames[r])
 }
 
 // testDrastic compares the steps on conflicting and on agreeing triplets.
 func testDrastic(t *table.Table) judge.Test {
-	ratio := fig3Results(t).testRatio()
-	more := map[string][]float64{}
+	more := map[string]frame.Measure{}
+	times := map[string]float64{}
 	for _, method := range []string{paERKLE, steERKLE} {
-		bad, good := meanSteps(t, method, conflicting), meanSteps(t, method, agreeing)
-		judge.SameLength(method+": trials with steps", bad, good)
-		for i := range bad {
-			q := math.Log2(bad[i] / good[i])
-			if math.IsNaN(q) || math.IsInf(q, 0) {
-				return judge.Unsettled{Ours: "no quotient", Reason: fmt.Sprintf("Trial %d has no step on conflicting or on agreeing triplets (%s).", i, method)}
-			}
-			more[method] = append(more[method], q)
+		more[method] = meanStep(method, conflicting).Over(meanStep(method, agreeing)).Map(math.Log2)
+		q := more[method](t)
+		if i := slices.IndexFunc(q, func(q float64) bool { return math.IsNaN(q) || math.IsInf(q, 0) }); i >= 0 {
+			return judge.Unsettled{Ours: "no quotient", Reason: fmt.Sprintf("Trial %d has no step on conflicting or on agreeing triplets (%s).", i, method)}
 		}
+		times[method] = math.Exp2(judge.Summarize(q).Mean)
 	}
 	return judge.Shown{
-		Test: judge.Positive{Units: []judge.Unit{judge.Paired("steps", more[steERKLE], more[paERKLE])}, Rule: judge.Rule{Unit: "doublings", TestRatio: ratio}},
-		Note: fmt.Sprintf("Steps on conflicting triplets are %.2g times as long as on agreeing ones in STE-ERKLE, %.2g times in PA-ERKLE (geometric means).",
-			math.Exp2(judge.Summarize(more[steERKLE]).Mean), math.Exp2(judge.Summarize(more[paERKLE]).Mean)),
+		Test: onSplits(judge.Rule{Unit: "doublings"}, frame.Unit("steps", more[steERKLE].Minus(more[paERKLE])))(t),
+		Note: fmt.Sprintf("Steps on conflicting triplets are %.2g times as long as on agreeing ones in STE-ERKLE, %.2g times in PA-ERKLE (geometric means).", times[steERKLE], times[paERKLE]),
 	}
 }
 
 // musicObjects is the number of artists of the survey.
 var musicObjects = float64(judgements[0].full.Objects)
 
-// byRank tests ranks for two tolerances, two rules for τ and fits that have run on; of gets the ranks at the smallest
-// and the largest size, by trial.
-func byRank(of func(first, last []float64) []float64) func(t *table.Table) judge.Test {
-	return func(t *table.Table) judge.Test {
-		r := fig3Results(t)
-		sizes := r.sizes()
-		var out judge.Readings
-		for _, column := range []string{looseRank, fineRank} {
-			for _, rd := range []judgedReading{{name: byValidation, tau: byValidation}, {name: byTest, tau: byTest}, {name: "run on", tau: byValidation, on: true}} {
-				var units []judge.Unit
-				for _, b := range batchNames {
-					at := func(size string) []float64 { return r.fits(b, rd).Where("triplets", size).Values(column) }
-					units = append(units, judge.Unit{Name: b, Diffs: of(at(sizes[0]), at(r.last()))})
-				}
-				out = append(out, judge.Reading{Name: column + ", " + rd.name, Test: judge.Positive{Units: units, Rule: r.rule("% of the objects")}})
-			}
-		}
-		return out
-	}
-}
-
 // familyTest tests that a family has less error at the end than PA-ERKLE plus a margin: with one pass and the setting that
 // each trial chose, and with ten passes, which have that setting alone.
-func familyTest(f family, margin float64) func(t *table.Table) judge.Test {
-	return func(t *table.Table) judge.Test {
-		r := fig3Results(t)
-		end := func(rows *table.Table) []float64 { return testErrors(rows.Where("triplets", r.last())) }
-		unit := func(name, pa string, ours *table.Table) judge.Unit {
-			return judge.Unit{Name: name, Diffs: excess(end(r.curve(pa, "")), end(ours), margin)}
-		}
-		return judge.Positive{Rule: r.rule("points"), Units: []judge.Unit{
-			unit("one pass", paERKLE, r.chosen(f)),
-			unit("ten passes", paERKLETen, r.t.Where("kind", curveKind, "method", f.ten())),
-		}}
-	}
+func familyTest(f family, margin float64) frame.Test {
+	r := judgedBy(byValidation).as("", atEnd).on(music)
+	return onSplits(points, frame.Together(
+		frame.Unit("one pass", r.errors("test", paERKLE).Minus(r.errors("test", f.name)).Plus(margin)),
+		frame.Unit("ten passes", r.errors("test", paERKLETen).Minus(r.errors("test", f.ten())).Plus(margin)),
+	))
 }

@@ -7,24 +7,22 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
 var fig3Views = []experiment.View{
-	{Name: "fig3a", Title: "Fig. 3a: test error on the music survey", Draw: func(t *table.Table) (plots.Drawing, error) { return drawMusicErrors(t, "test") }},
-	{Name: "fig3b", Title: "Fig. 3b: error on the triplets seen so far, music survey", Draw: func(t *table.Table) (plots.Drawing, error) { return drawMusicErrors(t, "train") }},
+	{Name: "fig3a", Title: "Fig. 3a: test error on the music survey", Draw: musicErrors("test")},
+	{Name: "fig3b", Title: "Fig. 3b: error on the triplets seen so far, music survey", Draw: musicErrors("train")},
 	{Name: "fig3c", Title: "Fig. 3c: rank of the kernels, music survey", Draw: drawMusicRanks},
 	{Name: "fig3-conflicts", Title: "How much the answers of the music survey conflict, and what a conflict does", Draw: drawMusicConflicts},
 	{Name: "fig3-settings", Title: "Ours: other settings of ERKLE on the music survey", Draw: experiment.WithEnds(drawMusicSettings, familyChoices)},
-	{Name: "fig3-stopping", Title: "How the batch fits to the music survey ended", Draw: func(t *table.Table) (plots.Drawing, error) {
-		return drawStopping(t, judgedResults{music, t})
-	}},
+	{Name: "fig3-stopping", Title: "How the batch fits to the music survey ended", Draw: fitEndings(music)},
 }
 
 // allMethods are those of a figure, in the order of its legend.
@@ -63,35 +61,23 @@ func splitsNote(t *table.Table) string {
 }
 
 // musicProtocol describes the data and the split.
-func musicProtocol(t *table.Table) string {
-	c := judgements[0].full
+var musicProtocol = func(c counts) string {
 	return fmt.Sprintf("Music survey (aset400) as released with the code of Stochastic Triplet Embedding: %d artists, 9,090 answers without repetitions and direct contradictions (the paper has 16,385). Each split has %d training triplets, %d validation triplets for τ and %d for the test (paper: 10,000, 1,000 and the rest, 5,385). All methods start from K = I; "+
-		"batch methods are fitted to the first 100 to %d triplets at %d sizes, each from the kernel of the size before, and stop at a residual of %g or after %d iterations; \"run on\" is a fit after up to %d more (the paper: every 100 triplets, 1000 iterations or a change of the objective below 10⁻⁷). ",
-		c.Objects, c.Train, c.Validation, c.Test, c.Train, batchSizes, batchTol, batchIterations, convergedIterations) + splitsNote(t)
+		"batch methods are fitted to the first 100 to %d triplets at %d sizes, each from the kernel of the size before, and stop at a residual of %g or after %d iterations; \"run on\" is a fit after up to %d more (the paper: every 100 triplets, 1000 iterations or a change of the objective below 10⁻⁷).",
+		c.Objects, c.Train, c.Validation, c.Test, c.Train, batchSizes, batchTol, batchIterations, convergedIterations)
+}(judgements[0].full)
+
+// musicCaption is a caption about the music survey.
+func musicCaption(shows, protocol string, t *table.Table) plots.Caption {
+	return plots.Caption{Shows: shows, Protocol: strings.TrimPrefix(protocol+" "+musicProtocol, " "), Intervals: splitsNote(t)}
 }
 
-// summary summarises values by trial.
-type summary = func([]float64) judge.Summary
-
-// band returns how values are summarised.
-func (r judgedResults) band() summary {
-	ratio := r.testRatio()
-	return func(v []float64) judge.Summary { return judge.SummarizeResampled(v, ratio) }
-}
-
-// add draws a value per row of a method's curve, unless there is none.
-func (r judgedResults) add(p *plots.Panel, method, tau string, style plots.Line, values func(*table.Table) []float64, summarize summary) {
-	if mark := line(r.curve(method, tau), style, values, summarize); len(mark.X) > 0 {
-		p.Marks = append(p.Marks, mark)
-	}
-}
-
-// errorPanels draws the errors of all methods on a part, a panel per rule for τ.
-func (r judgedResults) errorPanels(part, title string, summarize summary) []plots.Panel {
-	taus := tauReadings(r.data)
-	var out []plots.Panel
+// errorPanels draw the errors of all methods on a part, a panel per rule for τ.
+func errorPanels(data, part, title string, b frame.Band) []frame.Panel {
+	taus := tauReadings(data)
+	var out []frame.Panel
 	for _, tau := range taus {
-		p := plots.Panel{Title: title, XLabel: "triplets seen", YLabel: errorLabels[part]}
+		p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: "triplets seen", YLabel: errorLabels[part]}}
 		if part == "test" {
 			p.YMax = 60
 		}
@@ -99,7 +85,7 @@ func (r judgedResults) errorPanels(part, title string, summarize summary) []plot
 			p.Title = strings.TrimPrefix(title+", ", ", ") + tau
 		}
 		for _, method := range allMethods {
-			r.add(&p, method, tau, styles[method], percentOf(part), summarize)
+			p.Of = append(p.Of, judgedBy(tau).on(data).line(styles[method], method, strictIn(part), b))
 		}
 		out = append(out, p)
 	}
@@ -115,50 +101,41 @@ var (
 	}
 )
 
-// percentOf returns the errors on a part in per cent, by row.
-func percentOf(part string) func(*table.Table) []float64 {
-	return func(g *table.Table) []float64 {
-		out := strictErrors(g, part)
-		floats.Scale(100, out)
-		return out
-	}
-}
-
 // errorRows are rows of a text table: the errors at the end under the readings.
-func (r judgedResults) errorRows(part string, methods []string, summarize summary) [][]string {
-	var out [][]string
+func errorRows(t *table.Table, data, part string, methods []string, b frame.Band) (out [][]string) {
+	last := experiment.Last("sizes", judgedBy(byValidation).on(data).sizes(t))
 	for _, method := range methods {
 		row := []string{method}
-		if r.curve(method, byValidation).Len() == 0 {
-			continue
-		}
-		for _, rd := range []judgedReading{{tau: byValidation}, {tau: byValidation, tie: 0.5}, {tau: byTest}, {tau: byEnd}, {tau: byValidation, on: true}} {
-			cell := "–"
-			if e := r.errorsAt(part, method, rd, r.last()); len(e) > 0 && (isBatch(method) || rd.tau == byValidation && !rd.on) {
-				cell = summarize(e).Percent()
+		for _, r := range []reading{judgedBy(byValidation), tiesHalf, judgedBy(byTest), judgedBy(byEnd), afterRunOn} {
+			e := frame.PlusMinus("", r.on(data).after(last, method, errorShare(part, r.tie)), b, "%.2f").Of(t)
+			if !isBatch(method) && len(row) > 2 {
+				e = "–"
 			}
-			row = append(row, cell)
+			row = append(row, e)
 		}
-		out = append(out, row)
+		if row[1] != "–" {
+			out = append(out, row)
+		}
 	}
 	return out
 }
 
 var errorHead = []string{"method", "error (%), τ by validation", "ties half (%)", "τ best on test (%)", "τ by validation at the end (%)", "τ by validation, run on (%)"}
 
-func drawMusicErrors(t *table.Table, part string) (plots.Drawing, error) {
-	r := fig3Results(t)
-	if !r.hasBatch() {
-		return plots.Missing("errors of any batch method"), nil
+// musicErrors draws the errors on a part.
+func musicErrors(part string) func(t *table.Table) (plots.Drawing, error) {
+	return func(t *table.Table) (plots.Drawing, error) {
+		if len(judgedBy(byValidation).on(music).sizes(t)) == 0 {
+			return plots.Missing("errors of any batch method"), nil
+		}
+		d := plots.Drawing{Columns: 1, Text: &plots.TextTable{Head: errorHead, Rows: errorRows(t, music, part, allMethods, ofSplits(t))}}
+		for _, all := range frame.Each(errorPanels(music, part, "", ofSplits(t))...)(t) {
+			d.Panels = append(d.Panels, apart(all)...)
+		}
+		d.Caption = musicCaption(errorsShown[part]+", a tie of the two distances counting as not satisfied, against the number of triplets seen; the table has it after all of them, and with a tie as half an error.",
+			"PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. "+tauRule+describeTau(music), t)
+		return d, nil
 	}
-	var panels []plots.Panel
-	for _, all := range r.errorPanels(part, "", r.band()) {
-		panels = append(panels, apart(all)...)
-	}
-	return plots.Drawing{
-		Panels: panels, Columns: 1, Text: &plots.TextTable{Head: errorHead, Rows: r.errorRows(part, allMethods, r.band())},
-		Caption: plots.Caption{Shows: errorsShown[part] + ", a tie of the two distances counting as not satisfied, against the number of triplets seen; the table has it after all of them, and with a tie as half an error. PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. " + tauRule + describeTau(r.data) + " " + musicProtocol(t)},
-	}, nil
 }
 
 // apart draws the methods of a panel in two, whose axes are equal, with names at the lines' ends: ERKLE, and the batch methods beside ten passes of PA-ERKLE.
@@ -188,48 +165,54 @@ func apart(all plots.Panel) []plots.Panel {
 }
 
 func drawMusicRanks(t *table.Table) (plots.Drawing, error) {
-	r := fig3Results(t)
-	if !r.hasBatch() {
-		return plots.Missing("kernels of any batch method"), nil
-	}
-	summarize := r.band()
-	taus := tauReadings(r.data)
-	d := plots.Drawing{Columns: 2}
+	b := ofSplits(t)
+	b.Scale = 1
+	taus := tauReadings(music)
+	var panels []frame.Panel
 	for _, tau := range taus {
 		for _, column := range []string{looseRank, fineRank} {
-			title := map[string]string{looseRank: "eigenvalues above 10⁻³ of the largest", fineRank: "eigenvalues above 10⁻⁶ of the largest"}[column]
+			p := frame.Panel{Panel: plots.Panel{Title: "eigenvalues above " + map[string]string{looseRank: "10⁻³", fineRank: "10⁻⁶"}[column] + " of the largest", XLabel: "triplets seen", YLabel: "rank", XLog: true}}
 			if len(taus) > 1 {
-				title += ", " + tau
+				p.Title += ", " + tau
 			}
-			p := plots.Panel{Title: title, XLabel: "triplets seen", YLabel: "rank", XLog: true}
 			for _, method := range allMethods {
-				r.add(&p, method, tau, styles[method], func(g *table.Table) []float64 { return g.Values(column) }, summarize)
+				p.Of = append(p.Of, judgedBy(tau).on(music).line(styles[method], method, frame.Column(column), b))
 			}
-			for _, b := range batchNames {
-				mark := plots.Points{Name: runOn(b), Color: styles[b].Color}
-				for size, g := range r.t.Where("kind", curveKind, "method", runOn(b)).Group("triplets") {
-					mean, half := summarize(g.Values(column)).Interval()
-					mark.X, mark.Y, mark.YErr = append(mark.X, numberIn("triplets", size)), append(mark.Y, mean), append(mark.YErr, half)
-				}
-				if len(mark.X) > 0 && tau == byValidation {
-					p.Marks = append(p.Marks, mark)
+			for _, method := range batchNames {
+				if tau == byValidation {
+					p.Of = append(p.Of, runOnPoints(method, column, b))
 				}
 			}
-			d.Panels = append(d.Panels, p)
+			panels = append(panels, p)
 		}
 	}
-	d.Caption = plots.Caption{Shows: "Number of eigenvalues of the kernel that are above a share of the largest one, against the number of triplets seen. The paper shows the batch methods and names no tolerance; ERKLE is added. An object that no triplet has named yet keeps the eigenvalue that K = I gives it, until the weight of the trace removes it. Points: the first and the last fit after up to 1000 more iterations. " + tauRule + describeTau(r.data) + " " + musicProtocol(t)}
-	return d, nil
+	return frame.View{
+		From: measured(looseRank), Panels: frame.Each(panels...), Columns: 2, Missing: "kernels of any method",
+		Caption: func(t *table.Table) plots.Caption {
+			return musicCaption("Number of eigenvalues of the kernel that are above a share of the largest one, against the number of triplets seen. The paper shows the batch methods and names no tolerance; ERKLE is added. An object that no triplet has named yet keeps the eigenvalue that K = I gives it, until the weight of the trace removes it. Points: the first and the last fit after up to 1000 more iterations.",
+				tauRule+describeTau(music), t)
+		},
+	}.Draw(t)
+}
+
+// runOnPoints are the ranks of the fits that have run on.
+func runOnPoints(method, column string, b frame.Band) frame.Mark {
+	return func(t *table.Table) plots.Mark {
+		mark := plots.Points{Name: runOn(method), Color: styles[method].Color}
+		for size, g := range t.Where("method", runOn(method)).Group("triplets") {
+			mean, half := b.Summarize(g.Values(column)).Interval()
+			mark.X, mark.Y, mark.YErr = append(mark.X, frame.Parse("triplets", size)), append(mark.Y, mean), append(mark.YErr, half)
+		}
+		if len(mark.X) == 0 {
+			return nil
+		}
+		return mark
+	}
 }
 
 func drawMusicConflicts(t *table.Table) (plots.Drawing, error) {
-	r, steps := fig3Results(t), t.Where("kind", stepKind)
-	switch {
-	case steps.Len() == 0:
-		return plots.Missing("steps of ERKLE"), nil
-	case !r.hasBatch(): // whose sizes are those of the split
-		return plots.Missing("batch methods"), nil
-	}
+	steps, b := t.Where("kind", stepKind), ofSplits(t)
+	b.Scale = 1
 	text := &plots.TextTable{Head: []string{"what", "method", "mean over splits"}}
 	for what, g := range t.Where("kind", countKind).Group("setting") {
 		text.Rows = append(text.Rows, []string{what, "", plainMean(g.Values("count"))})
@@ -239,26 +222,29 @@ func drawMusicConflicts(t *table.Table) (plots.Drawing, error) {
 		mark := plots.Intervals{Name: method, Color: styles[method].Color}
 		for _, rel := range []relation{agreeing, newTriplet, conflicting} {
 			name := relationNames[rel]
-			g := steps.Where("method", method, "setting", name)
 			if i == 0 {
-				text.Rows = append(text.Rows, []string{"training answers: " + describeRelation[rel], "", plainMean(g.Values("count"))})
+				counts := steps.Where("method", method, "setting", name).Values("count")
+				text.Rows = append(text.Rows, []string{"training answers: " + describeRelation[rel], "", plainMean(counts)})
 			}
 			// Without such triplets in a trial there is no mean.
-			lengths := slices.DeleteFunc(meanSteps(t, method, rel), math.IsNaN)
+			lengths := slices.DeleteFunc(meanStep(method, rel)(t), math.IsNaN)
 			if len(lengths) == 0 {
 				continue
 			}
-			mean, half := r.band()(lengths).Interval()
+			mean, half := b.Summarize(lengths).Interval()
 			mark.Labels, mark.X, mark.Err = append(mark.Labels, name), append(mark.X, mean), append(mark.Err, half)
 			text.Rows = append(text.Rows, []string{"mean length of a step: " + describeRelation[rel], method, fmt.Sprintf("%.3f", mean)})
 			p.XMax = math.Max(p.XMax, 1.1*(mean+half))
 		}
 		p.Marks = append(p.Marks, mark)
 	}
+	if steps.Len() == 0 {
+		return plots.Missing("steps of ERKLE"), nil
+	}
 	return plots.Drawing{
 		Panels: []plots.Panel{p}, Text: text,
-		Caption: plots.Caption{Shows: "A triplet says that one pair of objects is closer than another, and chains of triplets imply more such orders. A training triplet is agreeing if a chain of those before it implies it, conflicting if one implies its opposite (no kernel can then satisfy all of them), else new. Figure: how far ERKLE steps on them on average in one pass, steps of length 0 included; " +
-			"a step of length γ lowers d²(a, near) − d²(a, far) by 10γ before the projection. PA-ERKLE: margin 1; STE-ERKLE: δ = 1. \"At most\": so many triplets are left out if each that conflicts with those kept before it is; a kernel satisfies all the others, so that conflicts alone force no larger training error. " + musicProtocol(t)},
+		Caption: musicCaption("A triplet says that one pair of objects is closer than another, and chains of triplets imply more such orders. A training triplet is agreeing if a chain of those before it implies it, conflicting if one implies its opposite (no kernel can then satisfy all of them), else new. Figure: how far ERKLE steps on them on average in one pass, steps of length 0 included; "+
+			"a step of length γ lowers d²(a, near) − d²(a, far) by 10γ before the projection. PA-ERKLE: margin 1; STE-ERKLE: δ = 1. \"At most\": so many triplets are left out if each that conflicts with those kept before it is; a kernel satisfies all the others, so that conflicts alone force no larger training error.", "", t),
 	}, nil
 }
 
@@ -270,52 +256,45 @@ func plainMean(v []float64) string {
 }
 
 func drawMusicSettings(t *table.Table) (plots.Drawing, error) {
-	r := fig3Results(t)
-	if !r.hasBatch() || t.Where("kind", chosenKind).Len() == 0 {
+	b, last := ofSplits(t), afterAll(t.Where("kind", curveKind))
+	if t.Where("kind", chosenKind).Len() == 0 {
 		return plots.Missing("other settings and batch methods"), nil
 	}
-	summarize, last := r.band(), r.last()
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"method", "setting", "validation error (%)", "test error (%)", "test error, ties half (%)", "training error (%)", "chosen (splits)"}}}
 	row := func(method, setting string, g *table.Table, chosen string) {
 		cells := []string{method, setting}
-		for _, e := range [][]float64{strictErrors(g, "validation"), strictErrors(g, "test"), halfErrors(g, "test"), strictErrors(g, "train")} {
-			cells = append(cells, summarize(e).Percent())
+		for _, m := range []frame.Measure{strictIn("validation"), testErrors, testHalf, strictIn("train")} {
+			cells = append(cells, b.Summarize(m(g)).Percent())
 		}
 		d.Text.Rows = append(d.Text.Rows, append(cells, chosen))
 	}
 	for _, f := range families {
-		p := plots.Panel{Title: f.name, XLabel: "error at the end (%)"}
-		validation := plots.Intervals{Name: "validation", Color: 1, Possible: [2]float64{0, 100}}
-		test := plots.Intervals{Name: "test", Color: 0, Possible: [2]float64{0, 100}}
+		validation := plots.Intervals{Name: "validation", Color: 1}
+		test := plots.Intervals{Name: "test", Color: 0}
+		percent := frame.Percent.By(b.Summarize)
 		add := func(label string, g *table.Table) {
-			for _, m := range []struct {
-				to   *plots.Intervals
-				part string
-			}{{&validation, "validation"}, {&test, "test"}} {
-				mean, half := summarize(percentOf(m.part)(g)).Interval()
-				m.to.Labels, m.to.X, m.to.Err = append(m.to.Labels, label), append(m.to.X, mean), append(m.to.Err, half)
-			}
+			percent.AddRow(&validation, label, strictIn("validation")(g))
+			percent.AddRow(&test, label, testErrors(g))
 		}
 		count := map[float64]int{}
 		for _, c := range t.Where("kind", chosenKind, "method", f.name).Values("count") {
 			count[c]++
 		}
 		for _, x := range f.values {
-			g := t.Where("kind", curveKind, "method", f.name, "setting", table.Format(x), "triplets", last)
+			g := last.Where("method", f.name, "setting", table.Format(x))
 			add(f.label(x), g)
 			row(f.name, f.label(x), g, strconv.Itoa(count[x]))
 		}
-		g := t.Where("kind", curveKind, "method", f.ten(), "triplets", last)
+		g := last.Where("method", f.ten())
 		add("chosen, 10 passes", g)
 		row(f.ten(), "chosen after one pass", g, "")
-		p.Marks = []plots.Mark{validation, test}
-		d.Panels = append(d.Panels, p)
+		d.Panels = append(d.Panels, plots.Panel{Title: f.name, XLabel: "error at the end (%)", Marks: []plots.Mark{validation, test}})
 	}
 	for _, method := range erkles {
-		row(method, "paper", r.t.Where("kind", curveKind, "method", method, "triplets", last), "")
+		row(method, "paper", last.Where("method", method), "")
 	}
-	d.Caption = plots.Caption{Shows: "Other settings of ERKLE after all training triplets: the constant step δ of STE-ERKLE (paper: 1), the margin of PA-ERKLE (1), a largest step beyond which PA-ERKLE leaves a triplet out (none), and the form of the gradient: the paper's, or the true gradient in the Frobenius inner product, whose off-diagonal entries are half as large. One setting is changed at a time. " +
-		"Shown: one pass with each value, and ten passes with the value of the least validation error after one pass, which each split chooses for itself (the first of equals). " + musicProtocol(t)}
+	d.Caption = musicCaption("Other settings of ERKLE after all training triplets: the constant step δ of STE-ERKLE (paper: 1), the margin of PA-ERKLE (1), a largest step beyond which PA-ERKLE leaves a triplet out (none), and the form of the gradient: the paper's, or the true gradient in the Frobenius inner product, whose off-diagonal entries are half as large. One setting is changed at a time. "+
+		"Shown: one pass with each value, and ten passes with the value of the least validation error after one pass, which each split chooses for itself (the first of equals).", "", t)
 	return d, nil
 }
 
@@ -333,24 +312,37 @@ func (f family) label(x float64) string {
 	return f.varies + " " + table.Format(x)
 }
 
-// drawStopping is a table of how batch fits ended.
-func drawStopping(t *table.Table, all ...judgedResults) (plots.Drawing, error) {
-	text := &plots.TextTable{Head: []string{"data", "method", "τ", "triplets", "iterations", "largest residual", "stopped (splits)", "rank (10⁻³)", "rank (10⁻⁶)"}}
-	for _, r := range all {
-		for _, b := range batchNames {
-			for _, method := range []string{b, runOn(b)} {
-				for cell, g := range groups(r.t.Where("kind", curveKind, "method", method), "setting", "triplets") {
-					var why []string
-					for s, g := range g.Group("stopped") {
-						why = append(why, fmt.Sprintf("%s (%d)", s, g.Len()))
-					}
-					slices.Sort(why)
-					text.Rows = append(text.Rows, []string{r.data, method, cell[0], cell[1], plainMean(g.Values("iterations")), fmt.Sprintf("%.2g", slices.Max(g.Values("residual"))),
-						strings.Join(why, ", "), plainMean(g.Values(looseRank)), plainMean(g.Values(fineRank))})
+// fitEndings draws a table of how batch fits ended, of data or else of those that cells are named after.
+func fitEndings(data string) func(t *table.Table) (plots.Drawing, error) {
+	rounded := func(head, column string) frame.Cell {
+		return frame.Cell{Head: head, Of: func(g *table.Table) string { return plainMean(g.Values(column)) }}
+	}
+	view := frame.View{
+		From: measured("iterations"), Text: &frame.Text{By: []string{"cell", "data", "method", "method", "setting", "τ", "triplets", "triplets"}, Cells: []frame.Cell{
+			rounded("iterations", "iterations"), largest("largest residual", "residual"),
+			{Head: "stopped (splits)", Of: func(g *table.Table) string {
+				var why []string
+				for s, g := range g.Group("stopped") {
+					why = append(why, fmt.Sprintf("%s (%d)", s, g.Len()))
 				}
+				slices.Sort(why)
+				return strings.Join(why, ", ")
+			}},
+			rounded("rank (10⁻³)", looseRank), rounded("rank (10⁻⁶)", fineRank),
+		}},
+		Caption: func(t *table.Table) plots.Caption {
+			return plots.Caption{Shows: fmt.Sprintf("Iterations (mean over %d splits, at most %d, or %d more where a fit has run on), the residual of the stopping rule, which asks for %g, the reasons for stopping, and mean ranks: eigenvalues above 10⁻³ and 10⁻⁶ of the largest. Fits start from the kernel of the size before, the first from K = I.",
+				len(t.Unique("trial")), batchIterations, convergedIterations, batchTol)}
+		},
+		Missing: "fits of any batch method",
+	}
+	return func(t *table.Table) (plots.Drawing, error) {
+		d, err := view.Draw(t)
+		if d.Text != nil && data != "" {
+			for _, row := range d.Text.Rows {
+				row[0] = data
 			}
 		}
+		return d, err
 	}
-	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("Iterations (mean over %d splits, at most %d, or %d more where a fit has run on), the residual of the stopping rule, which asks for %g, the reasons for stopping, and mean ranks: eigenvalues above 10⁻³ and 10⁻⁶ of the largest. Fits start from the kernel of the size before, the first from K = I.",
-		len(t.Unique("trial")), batchIterations, convergedIterations, batchTol)}}, "fits of any batch method")
 }

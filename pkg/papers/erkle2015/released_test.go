@@ -201,16 +201,13 @@ func TestReleasedExcess(t *testing.T) {
 
 // A τ at an end of its grid has a star.
 func TestReleasedStar(t *testing.T) {
-	among := table.New([]string{"tau"}, []string{"x"})
-	for _, tau := range []string{"0.1", "1", "10"} {
-		among.Add(table.Key{"tau": tau}, table.Values{"x": 1})
-	}
-	for tau, want := range map[string]string{"0.1": "0.1*", "1": "1", "10": "10*"} {
-		if got := tausOf(among.Where("tau", tau), among); got != want {
+	among := []string{"0.1", "1", "10"}
+	for tau, want := range map[string]string{"0.1": "0.1*", "1": "1", "10": "10*", "": ""} {
+		if got := starred(tau, among); got != want {
 			t.Errorf("%s: %s, want %s", tau, got, want)
 		}
 	}
-	if got := tausOf(among.Where("tau", "1"), among.Where("tau", "1")); got != "1" {
+	if got := starred("1", among[1:2]); got != "1" {
 		t.Errorf("alone: %s", got)
 	}
 }

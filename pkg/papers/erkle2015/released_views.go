@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"metriclab/pkg/experiment"
-	"metriclab/pkg/judge"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
@@ -22,239 +22,194 @@ var cappedNote = "CKL starts with η = " + table.Format(cappedEta) + " there, si
 const releasedTau = "The weight τ = λ/(1 − λ) is one of " // and the grids follow
 
 var releasedViews = []experiment.View{
-	{Name: "released-fig1b", Title: "Fig. 1b with the named programs, and with batch methods that are solved", Draw: drawReleasedFig1b},
-	{Name: "released-fig1c", Title: "Fig. 1c with the named programs", Draw: drawReleasedFig1c},
-	{Name: "released-final", Title: "Errors after all triplets, and how far from the minimum the fits ended", Draw: drawReleasedFinal},
+	{Name: "released-fig1b", Title: "Fig. 1b with the named programs, and with batch methods that are solved", Draw: releasedFig1b.Draw},
+	{Name: "released-fig1c", Title: "Fig. 1c with the named programs", Draw: releasedFig1c.Draw},
+	{Name: "released-final", Title: "Errors after all triplets, and how far from the minimum the fits ended", Draw: releasedFinal.Draw},
 }
 
 var releasedAnswersViews = []experiment.View{
 	{Name: "released-fig3", Title: "Fig. 3 with the named programs", Draw: func(t *table.Table) (plots.Drawing, error) {
-		r := answersIn(t, music)
-		d := plots.Drawing{Columns: 1}
-		for _, part := range []string{"test", "train"} {
-			d.Panels = r.errorPanel(d.Panels, "", part, r.band)
-		}
-		if p, ok := r.curves(plots.Panel{XLabel: "triplets seen", YLabel: "rank of the kernel", XLog: true, Direct: true}, batchNames, singleHow, byTest, func(g *table.Table) []float64 { return g.Values(looseRank) }, r.band); ok {
-			d.Panels = append(d.Panels, p)
-		}
-		d.Caption = plots.Caption{Shows: "Music survey: share of the test triplets and of the training triplets seen so far that a kernel does not satisfy, a tie counting as not satisfied, and eigenvalues above 10⁻³ of the largest. " + namedPrograms +
-			fmt.Sprintf("Each fit starts from I and has at most %d iterations (declared beforehand for their cost; the paper's cap is 1000). ", musicCap) + cappedNote + releasedTau + musicTaus[gnmdsBatch].String() + ", the one best on test over sizes and trials. PA-ERKLE: margin 1; STE-ERKLE: δ = 1. " + splitsNote(t)}
-		return orMissing(d, "answers about music")
-	}},
-	{Name: "released-fig4", Title: "Fig. 4, stand-ins, with the named programs", Draw: func(t *table.Table) (plots.Drawing, error) {
-		d := plots.Drawing{Columns: 1}
-		for _, data := range standIns {
-			r := answersIn(t, data)
-			d.Panels = r.errorPanel(d.Panels, data, "test", plain)
-		}
-		d.Caption = plots.Caption{Shows: "Stand-ins for answers about outdoor scenes: share of the test triplets that a kernel does not satisfy, a tie counting as not satisfied. " + namedPrograms +
-			fmt.Sprintf("Each fit starts from I and has at most %d iterations. ", answersCap) + cappedNote + releasedTau + fewTaus[gnmdsBatch].String() + ", the one best on test over sizes and trials. PA-ERKLE: margin 1; STE-ERKLE: δ = 1. " + drawsNote(t, false)}
-		return orMissing(d, "stand-ins")
-	}},
-	{Name: "released-answers-final", Title: "Errors of the named programs on answers after all triplets", Draw: func(t *table.Table) (plots.Drawing, error) {
-		text := &plots.TextTable{Head: []string{"data", "method", "τ chosen", "τ", "test error (%)", "ties count half (%)", "error on triplets seen (%)", "iterations", "ended by five failures (%)", "rank"}}
-		for data := range t.Group("cell") {
-			r := answersIn(t, data)
-			summarize := plain
-			if data == music {
-				summarize = r.band
-			}
-			r.finalRows(singleHow, func(method, rule, tau string, g *table.Table) {
-				row := []string{data, method, rule, tau, summarize(testErrors(g)).Percent(), summarize(halfErrors(g, "test")).Percent(), summarize(strictErrors(g, "train")).Percent()}
-				text.Rows = append(text.Rows, append(row, r.endings(g)...))
-			})
-		}
-		return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: "After all training triplets. " + namedPrograms + fmt.Sprintf("At most %d iterations on music, %d elsewhere. ", musicCap, answersCap) + cappedNote + releasedTau + fewTaus[gnmdsBatch].String() + " (music: " + musicTaus[gnmdsBatch].String() + "); CKL has no trace term. " + starNote + "± are 95 % intervals, on music corrected for splits of the same answers. " + trialsNote(t)}}, "any fit")
-	}},
-}
-
-func plain(v []float64) judge.Summary { return judge.Summarize(v) }
-
-// band summarises values on splits of the same answers.
-func (r releasedRead) band(v []float64) judge.Summary { return judge.SummarizeResampled(v, r.ratio()) }
-
-// curves adds the lines of methods against triplets to a panel, and tells whether there is one.
-func (r releasedRead) curves(p plots.Panel, methods []string, how, rule string, values func(*table.Table) []float64, summarize summary) (plots.Panel, bool) {
-	for _, method := range methods {
-		way := how
-		if !isBatch(method) {
-			way = onlineHow
-		}
-		g := r.candidates(method, way)
-		if g.Len() == 0 {
-			continue
-		}
-		style := styles[method]
-		for _, size := range r.sizes(how) {
-			rows := r.under(rule, g, size)
-			s := summarize(values(rows))
-			mean, half := s.Interval()
-			style.X, style.Y = append(style.X, numberIn("triplets", size)), append(style.Y, mean)
-			if s.HasInterval {
-				style.Lo, style.Hi = append(style.Lo, max(mean-half, min(mean, 0))), append(style.Hi, mean+half)
-			}
-		}
-		p.Marks = append(p.Marks, style)
-	}
-	return p, len(p.Marks) > 0
-}
-
-// errorPanel appends a panel of the errors on a part, with τ best on test.
-func (r releasedRead) errorPanel(panels []plots.Panel, title, part string, summarize summary) []plots.Panel {
-	if r.t.Len() == 0 {
-		return panels
-	}
-	p, ok := r.curves(plots.Panel{Title: title, XLabel: "triplets seen", YLabel: errorLabels[part], XLog: true, YMax: 60, Direct: true}, allMethods, singleHow, byTest, percentOf(part), summarize)
-	if !ok {
-		return panels
-	}
-	return append(panels, p)
-}
-
-func drawReleasedFig1b(t *table.Table) (plots.Drawing, error) {
-	r := releasedRead{t}
-	d := plots.Drawing{Columns: 1}
-	for _, way := range []struct{ how, title string }{{singleHow, "the named programs, each fit from I"}, {chainedHow, "the named programs, each from the kernel of the mini-batch before"}, {certifiedHow, "batch methods solved to a residual of 10⁻³"}} {
-		if t.Where("how", way.how).Len() == 0 {
-			continue
-		}
-		p := plots.Panel{Title: way.title, XLabel: "triplets seen", YLabel: "test error (%)", XLog: true, YLog: true, YMin: 10, YMax: 60, Direct: true}
-		if p, ok := r.curves(p, allMethods, way.how, byTest, percentOf("test"), plain); ok {
-			d.Panels = append(d.Panels, p)
-		}
-	}
-	d.Caption = plots.Caption{Shows: "Test error against the number of triplets seen. " + namedPrograms + fmt.Sprintf("They have at most %d iterations in the first panel, as the paper says, and %d per mini-batch of 100 triplets in the second; below, our own fits of the same objectives, with a bound on how far each is from its minimum. "+cappedNote, releasedCap, chainedCap) +
-		releasedTau + releasedTaus[gnmdsBatch].String() + " (GNMDS; solved also 0.0001) or " + tauGrid.String() + " (others), chained " + fewTaus[gnmdsBatch].String() + ": one per method, best on test over sizes and trials, which is the paper's rule." + ninePasses + " " + fig1Setup + " " + trialsNote(t)}
-	return orMissing(d, "any trial")
-}
-
-func drawReleasedFig1c(t *table.Table) (plots.Drawing, error) {
-	d := plots.Drawing{Columns: 1}
-	for _, way := range []struct{ how, title string }{{singleHow, "steps on all triplets, from I"}, {chainedHow, "steps on each mini-batch, from the kernel of the one before"}} {
-		p := plots.Panel{Title: way.title, XLabel: "passes, or gradient steps", YLabel: "test error (%)", XLog: true, Direct: true}
-		for _, pair := range fig1Pairs {
-			if g := t.Where("method", pair.online, "how", onlineHow); g.Len() > 0 {
-				p.Marks = append(p.Marks, curveOf(passesRows(g), "passes", styles[pair.online], testErrors))
-			}
-			g := passesRows(t.Where("method", pair.batch.name, "how", way.how))
-			style := styles[pair.batch.name]
-			for steps, rows := range g.Group("passes") {
-				point := curveOf(chosenRows(rows, "test"), "passes", plots.Line{}, testErrors)
-				if len(point.X) != 1 {
-					judge.Refuse("erkle2015: %d points for %s steps", len(point.X), steps)
+		ranks := ofSplits(t.Where("cell", music))
+		ranks.Scale = 1
+		return frame.View{
+			Of: []string{"cell", music}, Columns: 1, Missing: "answers about music",
+			Panels: frame.Each(
+				namedErrors("", "test", ofSplits(t.Where("cell", music))), namedErrors("", "train", ofSplits(t.Where("cell", music))),
+				namedPanel(plots.Panel{YLabel: "rank of the kernel"}, batchNames, singleHow, frame.Column(looseRank), ranks)),
+			Caption: func(*table.Table) plots.Caption {
+				return plots.Caption{
+					Shows: "Music survey: share of the test triplets and of the training triplets seen so far that a kernel does not satisfy, a tie counting as not satisfied, and eigenvalues above 10⁻³ of the largest.",
+					Protocol: namedPrograms + fmt.Sprintf("Each fit starts from I and has at most %d iterations (declared beforehand for their cost; the paper's cap is 1000). ", musicCap) + cappedNote +
+						releasedTau + musicTaus[gnmdsBatch].String() + ", the one best on test over sizes and trials. PA-ERKLE: margin 1; STE-ERKLE: δ = 1.",
+					Intervals: splitsNote(t),
 				}
-				style.X, style.Y = append(style.X, point.X...), append(style.Y, point.Y...)
-				style.Lo, style.Hi = append(style.Lo, point.Lo...), append(style.Hi, point.Hi...)
+			},
+		}.Draw(t)
+	}},
+	{Name: "released-fig4", Title: "Fig. 4, stand-ins, with the named programs", Draw: frame.View{
+		Columns: 1, Missing: "stand-ins",
+		Panels: func(t *table.Table) (out []plots.Panel) {
+			for _, data := range standIns {
+				out = append(out, frame.Each(namedErrors(data, "test", plain)).Where("cell", data)(t)...)
 			}
-			if len(style.X) > 0 {
-				p.Marks = append(p.Marks, style)
+			return out
+		},
+		Caption: func(t *table.Table) plots.Caption {
+			return plots.Caption{
+				Shows: "Stand-ins for answers about outdoor scenes: share of the test triplets that a kernel does not satisfy, a tie counting as not satisfied.",
+				Protocol: namedPrograms + fmt.Sprintf("Each fit starts from I and has at most %d iterations. ", answersCap) + cappedNote +
+					releasedTau + fewTaus[gnmdsBatch].String() + ", the one best on test over sizes and trials. PA-ERKLE: margin 1; STE-ERKLE: δ = 1.",
+				Intervals: drawsNote(t, false),
 			}
-		}
-		if len(p.Marks) > 0 {
-			d.Panels = append(d.Panels, p)
-		}
-	}
-	d.Caption = plots.Caption{Shows: "Test error after all training triplets against the number of passes: β of ERKLE, full gradient steps of the named programs. " + namedPrograms +
-		"Each number of steps has the first step η, one of " + releasedEtas.String() + ", and τ, one of " + fewTaus[gnmdsBatch].String() + " (second panel: 1), that are best on test, the paper's rule for the step. " + fig1Setup + " " + trialsNote(t)}
-	return orMissing(d, "any trial")
+		},
+	}.Draw},
+	{Name: "released-answers-final", Title: "Errors of the named programs on answers after all triplets", Draw: frame.View{
+		From: endsOf(singleHow), Missing: "any fit",
+		Text: &frame.Text{By: []string{"cell", "data", "method", "method", "rule", "τ chosen", "τ", "τ"}, Cells: append([]frame.Cell{
+			answersErrors("test error (%)", testErrors), answersErrors("ties count half (%)", testHalf), answersErrors("error on triplets seen (%)", strictIn("train")),
+		}, endings...)},
+		Caption: frame.Says("After all training triplets.", "",
+			namedPrograms+fmt.Sprintf("At most %d iterations on music, %d elsewhere. ", musicCap, answersCap)+cappedNote+releasedTau+fewTaus[gnmdsBatch].String()+" (music: "+musicTaus[gnmdsBatch].String()+"); CKL has no trace term. "+
+				starNote+"± are 95 % intervals, on music corrected for splits of the same answers.", ""),
+	}.Draw},
 }
 
-// passesRows are the rows in which passes are varied.
-func passesRows(g *table.Table) *table.Table {
-	out := table.New(g.IndexNames(), g.ValueNames())
-	for i, passes := range g.Index("passes") {
-		if passes != "" {
-			out.Add(g.Row(i))
+// answersErrors is a cell with errors of one data set after all triplets.
+func answersErrors(head string, m frame.Measure) frame.Cell {
+	return frame.Cell{Head: head, Of: func(g *table.Table) string {
+		b := plain
+		if experiment.FirstName(g, "cell") == music {
+			b = ofSplits(g)
 		}
+		return frame.WithInterval(head, m, b).Of(g)
+	}}
+}
+
+// namedPanel draws a measure of methods against the triplets, with the τ best on test.
+func namedPanel(p plots.Panel, methods []string, how string, m frame.Measure, b frame.Band) frame.Panel {
+	p.XLabel, p.XLog, p.Direct = "triplets seen", true, true
+	out := frame.Panel{Panel: p}
+	for _, method := range methods {
+		out.Of = append(out.Of, released(how, byTest).line(styles[method], method, m, b))
 	}
 	return out
 }
 
-// tausOf is the weight in rows, with a star if it is at an end of the weights among which it was chosen.
-func tausOf(g, among *table.Table) string {
-	tau := g.Unique("tau")
-	if len(tau) != 1 {
-		judge.Refuse("erkle2015: several τ where one was chosen")
-	}
-	var grid []float64
-	for _, x := range among.Unique("tau") {
-		if x == "" {
-			return "" // of an online method
-		}
-		grid = append(grid, numberIn("tau", x))
-	}
-	if x := numberIn("tau", tau[0]); len(grid) > 1 && (x == slices.Min(grid) || x == slices.Max(grid)) {
-		return tau[0] + "*"
-	}
-	return tau[0]
+// namedErrors are the errors of the named programs on a part.
+func namedErrors(title, part string, b frame.Band) frame.Panel {
+	return namedPanel(plots.Panel{Title: title, YLabel: errorLabels[part], YMax: 60}, allMethods, singleHow, strictIn(part), b)
 }
 
-// starNote explains the star of tausOf.
+var releasedFig1b = frame.View{
+	Columns: 1, Missing: "any trial",
+	Panels: frame.Each(methodsPanel(singleHow, "the named programs, each fit from I"), methodsPanel(chainedHow, "the named programs, each from the kernel of the mini-batch before"), methodsPanel(certifiedHow, "batch methods solved to a residual of 10⁻³")),
+	Caption: frame.Says("Test error against the number of triplets seen.", "",
+		namedPrograms+fmt.Sprintf("They have at most %d iterations in the first panel, as the paper says, and %d per mini-batch of 100 triplets in the second; below, our own fits of the same objectives, with a bound on how far each is from its minimum. "+cappedNote, releasedCap, chainedCap)+
+			releasedTau+releasedTaus[gnmdsBatch].String()+" (GNMDS; solved also 0.0001) or "+tauGrid.String()+" (others), chained "+fewTaus[gnmdsBatch].String()+": one per method, best on test over sizes and trials, which is the paper's rule."+ninePasses+" "+fig1Setup, ""),
+}
+
+// methodsPanel draws the test errors of all methods.
+func methodsPanel(how, title string) frame.Panel {
+	return namedPanel(plots.Panel{Title: title, YLabel: "test error (%)", YLog: true, YMin: 10, YMax: 60}, allMethods, how, testErrors, plain)
+}
+
+var releasedFig1c = frame.View{
+	Columns: 1, Missing: "any trial",
+	Panels: frame.Each(stepsPanel(singleHow, "steps on all triplets, from I"), stepsPanel(chainedHow, "steps on each mini-batch, from the kernel of the one before")),
+	Caption: frame.Says("Test error after all training triplets against the number of passes: β of ERKLE, full gradient steps of the named programs.", "",
+		namedPrograms+"Each number of steps has the first step η, one of "+releasedEtas.String()+", and τ, one of "+fewTaus[gnmdsBatch].String()+" (second panel: 1), that are best on test, the paper's rule for the step. "+fig1Setup, ""),
+}
+
+// stepsPanel draws the errors after passes of ERKLE, and after as many steps of the named programs.
+func stepsPanel(how, title string) frame.Panel {
+	p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: "passes, or gradient steps", YLabel: "test error (%)", XLog: true, Direct: true}}
+	for _, pair := range fig1Pairs {
+		p.Of = append(p.Of, stepsLine(pair.online, onlineHow), stepsLine(pair.batch.name, how))
+	}
+	return p
+}
+
+// stepsLine is the least mean error of a method among the settings of each number of passes.
+func stepsLine(method, how string) frame.Mark {
+	best := testErrors.On(bestRows("test", "tau", "first step"))
+	return frame.Line(styles[method], "passes", best, frame.Percent).On(passesRows).Where("method", method, "how", how)
+}
+
+// passesRows are the rows in which passes are varied.
+var passesRows = joined("passes", func(passes string) frame.Rows {
+	if passes == "" {
+		return func(t *table.Table) *table.Table { return t.Rows() }
+	}
+	return frame.Only("passes", passes)
+})
+
+// starred is a weight, with a star if it is at an end of the weights among which it was chosen.
+func starred(tau string, among []string) string {
+	if tau == "" {
+		return "" // of an online method
+	}
+	var grid []float64
+	for _, x := range among {
+		grid = append(grid, frame.Parse("tau", x))
+	}
+	if x := frame.Parse("tau", tau); len(grid) > 1 && (x == slices.Min(grid) || x == slices.Max(grid)) {
+		return tau + "*"
+	}
+	return tau
+}
+
+// starNote explains the star of starred.
 const starNote = "A star marks a τ at an end of its grid. "
 
-// finalRows calls row with the rows of each method at the last size: of the online ones once, of the batch methods under each rule.
-func (r releasedRead) finalRows(how string, row func(method, rule, tau string, g *table.Table)) {
-	if r.t.Where("how", how).Len() == 0 {
-		return
-	}
-	last := r.last(how)
-	for _, method := range allMethods {
-		way, rules := how, releasedRules
-		if !isBatch(method) {
-			way, rules = onlineHow, []string{byValidation}
-		}
-		g := r.candidates(method, way)
-		if g.Len() == 0 || !isBatch(method) && how == chainedHow {
-			continue
-		}
-		for _, rule := range rules {
-			at := r.under(rule, g, last)
-			if !isBatch(method) {
-				rule = ""
+// endsOf are the rows of all methods in each cell after all triplets, under each rule for τ. New columns name the rule and the τ, with a star at an end of its grid.
+func endsOf(hows ...string) frame.Rows {
+	return func(t *table.Table) *table.Table {
+		parts := []*table.Table{t.Rows().With("rule", nil).With("τ", nil)}
+		add := func(how, method, rule string) {
+			for _, g := range t.Group("cell") {
+				among := g.Where("method", method, "how", how).Unique("tau")
+				g = afterAll(released(how, rule).rows("", method)(g))
+				g = g.With("rule", slices.Repeat([]string{rule}, g.Len()))
+				parts = append(parts, frame.Called("τ", "tau", func(tau string) string { return starred(tau, among) })(g))
 			}
-			row(method, rule, tausOf(at, g), at)
 		}
+		for _, method := range erkles {
+			add(onlineHow, method, "")
+		}
+		for _, how := range hows {
+			for _, b := range batchNames {
+				for _, rule := range releasedRules {
+					add(how, b, rule)
+				}
+			}
+		}
+		return table.Concat(parts...)
 	}
 }
 
 // endings are the mean number of iterations, the share of fits that ended by five failures, and the rank.
-func (r releasedRead) endings(g *table.Table) []string {
-	iterations := g.Values("iterations")
-	if floats.HasNaN(iterations) {
-		return []string{"", "", fmt.Sprintf("%.1f", judge.Summarize(g.Values(looseRank)).Mean)}
-	}
-	failed := 0
-	for _, s := range g.Index("stopped") {
-		if s == "no progress" {
-			failed++
-		}
-	}
-	return []string{fmt.Sprintf("%.0f", judge.Summarize(iterations).Mean), strconv.Itoa(100 * failed / g.Len()), fmt.Sprintf("%.1f", judge.Summarize(g.Values(looseRank)).Mean)}
+var endings = []frame.Cell{
+	given("iterations", mean("iterations", "iterations", "%.0f")),
+	given("iterations", frame.Cell{Head: "ended by five failures (%)", Of: func(g *table.Table) string {
+		return strconv.Itoa(100 * g.Where("stopped", "no progress").Len() / g.Len())
+	}}),
+	mean("rank", looseRank, "%.1f"),
 }
 
-func drawReleasedFinal(t *table.Table) (plots.Drawing, error) {
-	text := &plots.TextTable{Head: []string{"how", "method", "τ chosen", "τ", "test error (%)", "ties count half (%)", "iterations", "ended by five failures (%)", "rank", "above the minimum (%)", "largest residual"}}
-	r := releasedRead{t}
-	for _, how := range []string{singleHow, chainedHow, certifiedHow} {
-		r.finalRows(how, func(method, rule, tau string, g *table.Table) {
-			way := how
-			if !isBatch(method) {
-				if how != singleHow {
-					return
-				}
-				way = onlineHow
-			}
-			row := []string{way, method, rule, tau, judge.Summarize(testErrors(g)).Percent(), judge.Summarize(halfErrors(g, "test")).Percent()}
-			row = append(row, r.endings(g)...)
-			over, residual := "", ""
-			if v := g.Values("excess"); !floats.HasNaN(v) {
-				over = judge.Summarize(v).Percent()
-			}
-			if v := g.Values("residual"); !floats.HasNaN(v) {
-				residual = fmt.Sprintf("%.2g", slices.Max(v))
-			}
-			text.Rows = append(text.Rows, append(row, over, residual))
-		})
-	}
-	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: "After all training triplets. " + namedPrograms + "Certified fits are our own of the same objectives, each with a bound on how far it is from its minimum, in units of the objective of K = 0 (the residual); above the minimum is by how much the program's objective is greater than that of the certified fit with the same τ, in the same units. The programs' CKL has no trace term. Single fits have at most 1000 iterations, chained ones 100 per mini-batch. " + starNote + cappedNote + fig1Setup + " " + trialsNote(t)}}, "any trial")
+// given is a cell that is empty where a column has no number.
+func given(column string, c frame.Cell) frame.Cell {
+	return frame.Cell{Head: c.Head, Of: func(g *table.Table) string {
+		if floats.HasNaN(g.Values(column)) {
+			return ""
+		}
+		return c.Of(g)
+	}}
+}
+
+var releasedFinal = frame.View{
+	From: endsOf(singleHow, chainedHow, certifiedHow), Missing: "any trial",
+	Text: &frame.Text{By: []string{"how", "how", "method", "method", "rule", "τ chosen", "τ", "τ"}, Cells: slices.Concat(
+		[]frame.Cell{frame.WithInterval("test error (%)", testErrors, frame.Percent), frame.WithInterval("ties count half (%)", testHalf, frame.Percent)}, endings,
+		[]frame.Cell{given("excess", frame.WithInterval("above the minimum (%)", frame.Column("excess"), frame.Percent)), given("residual", largest("largest residual", "residual"))})},
+	Caption: frame.Says("After all training triplets.", "", namedPrograms+"Certified fits are our own of the same objectives, each with a bound on how far it is from its minimum, in units of the objective of K = 0 (the residual); above the minimum is by how much the program's objective is greater than that of the certified fit with the same τ, in the same units. The programs' CKL has no trace term. Single fits have at most 1000 iterations, chained ones 100 per mini-batch. "+starNote+cappedNote+fig1Setup, ""),
 }

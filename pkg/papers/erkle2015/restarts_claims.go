@@ -2,11 +2,9 @@ package erkle2015
 
 import (
 	"slices"
-	"strconv"
-
-	"gonum.org/v1/gonum/floats"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
@@ -28,10 +26,8 @@ var restartClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours, after Section 2: the local minima of the embedding-learning counterparts matter, so that starts end at different objectives.",
 		Where:     section2 + ": \"non-convex optimization problems, which only guarantee convergence to a local minimum\", of which no run can be the opposite", Theirs: "no number",
 		Predicate: "Of ten random starts fitted to all triplets, the largest objective minus the least, in units of that of all objects in one place, minus 0.01 (ten times the tolerance of the fits) is > 0, for GNMDS, STE and CKL on the synthetic points and on both sets of people's answers." + restartNote,
-		Test: restartPositive(judge.Rule{Scale: 100, Unit: "% of the objective at 0"}, func(g *table.Table) []float64 {
-			out := restartSpread(g.Where("from", fromAnew))
-			floats.AddConst(-anotherMinimum, out)
-			return out
+		Test: restartPositive(judge.Rule{Scale: 100, Unit: "% of the objective at 0"}, func(d, b string) frame.Measure {
+			return starts(b, d, fromAnew, restartSpread).Plus(-anotherMinimum)
 		}),
 	},
 	{
@@ -39,29 +35,23 @@ var restartClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Which solution is best may change as feedback is received.",
 		Where:     section2, Theirs: "no number",
 		Predicate: "Ten starts are fitted to the first of four numbers of triplets, then each goes on from its own solution to the next. In each trial on each data set with each loss another start is best than at the number before at least once, by more than 0.001 of the objective of all objects in one place." + restartNote,
-		Test: func(t *table.Table) judge.Test {
-			return restartReadings(t, func(d string) judge.Test {
+		Test: byCoordinates(func(d string) frame.Test {
+			return func(t *table.Table) judge.Test {
 				var changes judge.Holds
-				for _, g := range groups(t.Where("coordinates", d, "from", fromFollowed), "cell", "method", "trial") {
-					former, least, zero := g.Values("former"), g.Values("objective"), g.Values("objective at 0")
-					changed := false
-					for i, f := range former {
-						changed = changed || (f-least[i])/zero[i] > passedOver // false where there is no former
-					}
-					changes = append(changes, changed)
+				for _, g := range frame.Groups(t.Where("coordinates", d, "from", fromFollowed), "cell", "method", "trial") {
+					changes = append(changes, slices.ContainsFunc(aboveBest(g), func(above float64) bool { return above > passedOver })) // false where there is no former
 				}
 				return changes
-			})
-		},
+			}
+		}),
 	},
 	{
 		ID: "restarts-online", View: "restarts-followed",
 		Statement: "This strategy is poorly suited for the online setting: which solution is best may change.",
 		Where:     section2, Theirs: "no number",
 		Predicate: "After all triplets, the test error of the start that had the least objective after the first number of triplets minus that of the start with the least objective now, both followed, is > 0, for each loss on each data set." + restartNote,
-		Test: restartPositive(points, func(g *table.Table) []float64 {
-			g = atAll(g.Where("from", fromFollowed))
-			return judge.Minus(firstErrors(g), testErrors(g))
+		Test: restartPositive(points, func(d, b string) frame.Measure {
+			return starts(b, d, fromFollowed, firstErrors.Minus(testErrors).On(afterAll))
 		}),
 	},
 	{
@@ -70,9 +60,8 @@ var restartClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: the best of ten starts by its objective, which is what is chosen among them, has a smaller test error than one start.",
 		Where:     section2 + ", which describes the choice", Theirs: "not in the paper",
 		Predicate: "With all triplets, the mean test error of ten starts minus that of the one with the least objective is > 0, for each loss on each data set." + restartNote,
-		Test: restartPositive(points, func(g *table.Table) []float64 {
-			g = g.Where("from", fromAnew)
-			return judge.Minus(wrongShares(g, "mean wrong"), testErrors(g))
+		Test: restartPositive(points, func(d, b string) frame.Measure {
+			return starts(b, d, fromAnew, wrongShare("mean wrong").Minus(testErrors))
 		}),
 	},
 	{
@@ -81,73 +70,58 @@ var restartClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: the fit of a kernel, convex with GNMDS and STE, generalises as well as the best of ten embeddings with the same loss and weight of the trace.",
 		Where:     section2, Theirs: "not in the paper",
 		Predicate: "With all triplets, the test error of the best start minus that of the fit of a kernel, plus 1 point, is > 0, for each loss on each data set." + restartNote,
-		Test: func(t *table.Table) judge.Test {
-			return restartRivals(t, func(data, method string) []float64 {
-				return testErrors(atAll(t.Where("cell", data, "method", method, "from", fromKernel)))
-			}, asWell)
-		},
+		Test: restartPositive(points, func(d, b string) frame.Measure {
+			return starts(b, d, fromAnew, testErrors).Minus(starts(b, "", fromKernel, testErrors.On(afterAll))).Plus(asWell)
+		}),
 	},
 	{
 		ID: "restarts-erkle", View: "restarts",
 		Statement: "Ours: PA-ERKLE with ten passes generalises better than the best of ten embeddings.",
 		Where:     section2, Theirs: "not in the paper", Afterwards: "the errors of ERKLE and of the batch methods in Figs. 1 and 4",
 		Predicate: "With all triplets, the test error of the best start minus that of PA-ERKLE with ten passes is > 0, for each loss on each data set." + restartNote,
-		Test: func(t *table.Table) judge.Test {
-			return restartRivals(t, func(data, _ string) []float64 {
-				return testErrors(atAll(t.Where("cell", data, "method", paERKLETen)))
-			}, 0)
-		},
+		Test: restartPositive(points, func(d, b string) frame.Measure {
+			return starts(b, d, fromAnew, testErrors).Minus(starts(paERKLETen, "", fromOnline, testErrors.On(afterAll)))
+		}),
 	},
 })
 
 // section2 is where the paper speaks of embeddings.
 const section2 = "Section 2"
 
-// atAll are the rows after all triplets.
-func atAll(g *table.Table) *table.Table {
-	return g.Where("triplets", strconv.Itoa(slices.Max(experiment.NotEmpty("numbers of triplets", countsIn(g, "triplets")))))
+// starts is a measure of a method's rows with a number of coordinates, by where its fits began.
+func starts(method, d, from string, m frame.Measure) frame.Measure {
+	return m.Where("method", method, "coordinates", d, "from", from)
 }
 
-// wrongShares are shares of the test triplets, by row.
-func wrongShares(g *table.Table, column string) []float64 {
-	out := slices.Clone(g.Values(column))
-	for i, of := range g.Values("test triplets") {
-		out[i] /= of
-	}
-	return out
-}
+// wrongShare is a share of the test triplets.
+func wrongShare(column string) frame.Measure { return frame.Share(column, "test triplets") }
 
-// restartReadings is a reading per number of coordinates in the table.
-func restartReadings(t *table.Table, test func(d string) judge.Test) judge.Readings {
-	var dims []string
-	for _, d := range t.Unique("coordinates") {
-		if d != "" {
-			dims = append(dims, d)
-		}
+// firstErrors are the test errors of the start that was best at the first number of triplets.
+var firstErrors = wrongShare("first wrong")
+
+// In units of the objective of all objects in one place: by how much the worst start is above the best, and the former best above it.
+var (
+	restartSpread = perZero("largest objective").Minus(perZero("objective"))
+	aboveBest     = perZero("former").Minus(perZero("objective"))
+)
+
+func perZero(column string) frame.Measure { return frame.Share(column, "objective at 0") }
+
+// byCoordinates tests with each number of coordinates in the table.
+func byCoordinates(test func(d string) frame.Test) frame.Test {
+	return func(t *table.Table) judge.Test {
+		dims := slices.DeleteFunc(t.Unique("coordinates"), func(d string) bool { return d == "" })
+		return frame.Under(experiment.NotEmpty("numbers of coordinates", dims), func(d string) (string, frame.Test) { return d + " coordinates", test(d) })(t)
 	}
-	return judge.Each(experiment.NotEmpty("numbers of coordinates", dims), func(d string) (string, judge.Test) { return d + " coordinates", test(d) })
 }
 
 // restartPositive tests that a number per trial is positive with each loss on each data set.
-func restartPositive(rule judge.Rule, of func(g *table.Table) []float64) func(t *table.Table) judge.Test {
-	return func(t *table.Table) judge.Test {
-		return restartReadings(t, func(d string) judge.Test {
-			var units []judge.Unit
-			for key, g := range groups(t.Where("coordinates", d), "cell", "method") {
-				units = append(units, judge.Unit{Name: key[0] + ", " + key[1], Diffs: of(g)})
-			}
-			return judge.Positive{Units: units, Rule: rule}
-		})
-	}
-}
-
-// restartRivals tests that the best start has a larger test error than a rival, less a margin.
-func restartRivals(t *table.Table, rival func(data, method string) []float64, margin float64) judge.Test {
-	return restartReadings(t, func(d string) judge.Test {
-		var units []judge.Unit
-		for key, g := range groups(t.Where("coordinates", d, "from", fromAnew), "cell", "method") {
-			units = append(units, judge.Unit{Name: key[0] + ", " + key[1], Diffs: excess(testErrors(g), rival(key[0], key[1]), margin)})
+func restartPositive(rule judge.Rule, of func(d, method string) frame.Measure) frame.Test {
+	return byCoordinates(func(d string) frame.Test {
+		var units []frame.Units
+		for _, data := range restartData {
+			units = append(units, frame.Over(batchNames, func(b string) (string, frame.Measure) { return data + ", " + b, of(d, b).Where("cell", data) }))
 		}
-		return judge.Positive{Units: units, Rule: points}
+		return frame.Positive(rule, frame.Together(units...))
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/random"
 	"metriclab/pkg/table"
@@ -69,7 +70,8 @@ func TestRestartClaimsPointTheRightWay(t *testing.T) {
 	if f := grade(t, restartClaims, "restarts-kernel", near); f.Verdict != judge.Reproduced {
 		t.Errorf("half a point: %s: %s", f.Verdict, f.Reason)
 	}
-	if len(restartReadings(yes, func(string) judge.Test { return judge.Holds{true} })) != len(restartDims) {
+	each := byCoordinates(func(string) frame.Test { return func(*table.Table) judge.Test { return judge.Holds{true} } })
+	if f, err := judge.Judge(each(yes)); err != nil || len(f.Readings) != len(restartDims) {
 		t.Error("the readings are not the numbers of coordinates")
 	}
 }
@@ -91,7 +93,7 @@ func TestRestartRows(t *testing.T) {
 				t.Errorf("%v: the former best is at %v, below the best at %v", key, v["former"], v["objective"])
 			}
 		}
-		for key, g := range groups(rows, "method", "triplets") {
+		for key, g := range frame.Groups(rows, "method", "triplets") {
 			convex := g.Where("from", fromKernel)
 			if convex.Len() != 1 || key[0] == cklBatch { // which is not convex
 				continue

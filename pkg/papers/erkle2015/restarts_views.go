@@ -7,116 +7,104 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
-// restartStyles are the lines of the losses.
-var restartStyles = map[string]plots.Line{gnmdsBatch: {Color: 0}, steBatch: {Color: 1}, cklBatch: {Color: 2}}
+// restartLine is the line of a loss.
+func restartLine(b, what string) plots.Line {
+	return plots.Line{Name: b + what, Color: slices.Index(batchNames, b)}
+}
 
 func drawRestarts(t *table.Table) (plots.Drawing, error) {
 	d := plots.Drawing{Columns: len(restartData), Text: &plots.TextTable{Head: []string{
 		"data", "loss", "coordinates", "best start above the kernel (% of F(0))", "worst above the best (% of F(0))", "test error, best (%)", "one start (%)", "least and largest (%)", "kernel (%)", "converged (%)", "largest residual",
 	}}}
-	var spreads, errors []plots.Panel
-	for data, c := range t.Group("cell") {
-		spread := plots.Panel{Title: data, XLabel: "coordinates", YLabel: "worst start above best (%)", XLog: true}
-		wrong := plots.Panel{Title: data, XLabel: "coordinates", YLabel: "test error (%)", XLog: true}
-		for method, g := range c.Where("from", fromAnew).Group("method") {
-			style := restartStyles[method]
-			style.Name = method + ", coordinates"
-			wrong.Marks = append(wrong.Marks, curveOf(g, "coordinates", style, testErrors))
-			spread.Marks = append(spread.Marks, curveOf(g, "coordinates", style, restartSpread))
-			kernel := atAll(c.Where("method", method, "from", fromKernel))
-			wrong.Marks = append(wrong.Marks, level(g, kernel, plots.Line{Name: method + ", kernel", Color: style.Color, Dashed: true}))
-			for dim, rows := range g.Group("coordinates") {
-				mean := func(shares []float64) string { return fmt.Sprintf("%.2f", 100*judge.Summarize(shares).Mean) }
-				above := judge.Minus(perZero(rows, "objective"), perZero(kernel, "objective"))
-				d.Text.Rows = append(d.Text.Rows, []string{
-					data, method, dim, mean(above), mean(restartSpread(rows)), judge.Summarize(testErrors(rows)).Percent(), mean(wrongShares(rows, "mean wrong")),
-					mean(wrongShares(rows, "least wrong")) + ", " + mean(wrongShares(rows, "largest wrong")), judge.Summarize(testErrors(kernel)).Percent(),
-					fmt.Sprintf("%.0f", 100*judge.Summarize(rows.Values("converged")).Mean/experiment.First(rows, "starts")), fmt.Sprintf("%.2g", slices.Max(rows.Values("largest residual"))),
-				})
-			}
-		}
-		wrong.Marks = append(wrong.Marks, level(c.Where("from", fromAnew), atAll(c.Where("method", paERKLETen)), plots.Line{Name: paERKLETen, Color: plots.Grey}))
-		spreads, errors = append(spreads, spread), append(errors, wrong)
+	for _, errors := range []bool{false, true} {
+		d.Panels = append(d.Panels, frame.PerGroup(func(cells []string) frame.Panel { return restartPanel(cells[0], errors) }, "cell")(t)...)
 	}
-	d.Panels = append(spreads, errors...)
-	d.Caption = plots.Caption{Shows: "Above: by how much the objective of the worst of ten starts exceeds that of the best, in per cent of F(0). Below: test error of the best start and of fits of a kernel. " + restartAbout(t)}
-	return orMissing(d, "any trial")
+	for key, g := range frame.Groups(t.Where("from", fromAnew), "cell", "method", "coordinates") {
+		kernel := afterAll(t.Where("cell", key[0], "method", key[1], "from", fromKernel))
+		mean := func(m frame.Measure) string { return frame.Of("", m, frame.Percent, "%.2f").Of(g) }
+		above := perZero("objective").Minus(func(*table.Table) []float64 { return perZero("objective")(kernel) })
+		d.Text.Rows = append(d.Text.Rows, append(key,
+			mean(above), mean(restartSpread), judge.Summarize(testErrors(g)).Percent(), mean(wrongShare("mean wrong")),
+			mean(wrongShare("least wrong"))+", "+mean(wrongShare("largest wrong")), judge.Summarize(testErrors(kernel)).Percent(),
+			fmt.Sprintf("%.0f", 100*judge.Summarize(g.Values("converged")).Mean/experiment.First(g, "starts")), largest("", "largest residual").Of(g),
+		))
+	}
+	return frame.Given("any trial", d, func() plots.Caption {
+		return restartCaption("Above: by how much the objective of the worst of ten starts exceeds that of the best, in per cent of F(0). Below: test error of the best start and of fits of a kernel.", t)
+	}), nil
 }
 
-// level is the mean test error of a rival, across the numbers of coordinates of g.
-func level(g, rival *table.Table, style plots.Line) plots.Line {
-	dims := experiment.NotEmpty("numbers of coordinates", countsIn(g, "coordinates"))
-	mean := 100 * judge.Summarize(testErrors(rival)).Mean
-	style.X, style.Y = []float64{float64(slices.Min(dims)), float64(slices.Max(dims))}, []float64{mean, mean}
-	return style
+// restartPanel draws the errors of the best starts and their rivals, or how far apart starts end.
+func restartPanel(data string, errors bool) frame.Panel {
+	p := frame.Panel{Panel: plots.Panel{Title: data, XLabel: "coordinates", YLabel: "worst start above best (%)", XLog: true}}
+	if errors {
+		p.YLabel = "test error (%)"
+	}
+	for _, b := range batchNames {
+		y := restartSpread
+		if errors {
+			y = testErrors
+		}
+		p.Of = append(p.Of, frame.Line(restartLine(b, ", coordinates"), "coordinates", y, frame.Percent).Where("method", b, "from", fromAnew))
+		if errors {
+			kernel := restartLine(b, ", kernel")
+			kernel.Dashed = true
+			p.Of = append(p.Of, level(testErrors.On(afterAll).Where("method", b, "from", fromKernel), kernel))
+		}
+	}
+	if errors {
+		p.Of = append(p.Of, level(testErrors.On(afterAll).Where("method", paERKLETen), plots.Line{Name: paERKLETen, Color: plots.Grey}))
+	}
+	return p
 }
 
-// perZero are objectives in units of that of all objects in one place, by row.
-func perZero(g *table.Table, column string) []float64 {
-	out := slices.Clone(g.Values(column))
-	floats.Div(out, g.Values("objective at 0"))
-	return out
+// level is the mean of a rival's measure, across the numbers of coordinates.
+func level(rival frame.Measure, style plots.Line) frame.Mark {
+	return func(t *table.Table) plots.Mark {
+		dims := experiment.NotEmpty("numbers of coordinates", frame.Numbers(t.Where("from", fromAnew), "coordinates"))
+		mean := frame.Percent.Mean(rival(t))
+		style := style
+		style.X, style.Y = []float64{dims[0], dims[len(dims)-1]}, []float64{mean, mean}
+		return style
+	}
 }
 
-// restartSpread is by how much the worst start is above the best, in these units, by row.
-func restartSpread(g *table.Table) []float64 {
-	return judge.Minus(perZero(g, "largest objective"), perZero(g, "objective"))
-}
-
-func restartAbout(t *table.Table) string {
-	return "Coordinates X of the objects in place of a kernel K = XXᵀ minimise the same objective F, Σ l + τ‖X‖², from ten random starts, X from N(0, 1/d), by L-BFGS (GNMDS by way of its Moreau envelope), with the τ of erkle2015/tau for the fit of K (Section 2: \"the best is chosen among them\"). " +
-		"F(0) is the objective of all objects in one place. A start ends where the size of its gradient is 0.001 in these units, or after 1,000 iterations, as most of GNMDS do, whose objective has kinks. Fits of K, convex with GNMDS and STE, end at a residual of 0.001, for these a bound on the distance from the minimum, or after as many. Synthetic: 10,000 comparisons of 100 points in R⁵⁰, as in Fig. 1; materials and shoes: 1,000 answers, as in Fig. 4. " + trialsNote(t)
+func restartCaption(shows string, t *table.Table) plots.Caption {
+	return plots.Caption{Shows: shows, Protocol: "Coordinates X of the objects in place of a kernel K = XXᵀ minimise the same objective F, Σ l + τ‖X‖², from ten random starts, X from N(0, 1/d), by L-BFGS (GNMDS by way of its Moreau envelope), with the τ of erkle2015/tau for the fit of K (Section 2: \"the best is chosen among them\"). " +
+		"F(0) is the objective of all objects in one place. A start ends where the size of its gradient is 0.001 in these units, or after 1,000 iterations, as most of GNMDS do, whose objective has kinks. Fits of K, convex with GNMDS and STE, end at a residual of 0.001, for these a bound on the distance from the minimum, or after as many. Synthetic: 10,000 comparisons of 100 points in R⁵⁰, as in Fig. 1; materials and shoes: 1,000 answers, as in Fig. 4.", Intervals: trialsNote(t)}
 }
 
 func drawRestartsFollowed(t *table.Table) (plots.Drawing, error) {
 	d := plots.Drawing{Columns: len(restartData), Text: &plots.TextTable{Head: []string{
 		"data", "loss", "coordinates", "triplets", "another start is best (% of trials)", "former best above it (% of F(0))", "test error, best (%)", "first best (%)", "kernel (%)",
 	}}}
-	for data, c := range t.Group("cell") {
-		followed := c.Where("from", fromFollowed)
-		dims := followed.Unique("coordinates")
-		if len(dims) == 0 {
-			continue
+	followed := t.Where("from", fromFollowed)
+	for data, c := range followed.Group("cell") {
+		dim := c.Unique("coordinates")[0]
+		p := frame.Panel{Panel: plots.Panel{Title: data + ", " + dim + " coordinates", XLabel: "triplets seen", YLabel: "test error (%)", XLog: true}}
+		for _, b := range batchNames {
+			first := restartLine(b, ", best at first")
+			first.Dashed = true
+			p.Of = append(p.Of, frame.Line(restartLine(b, ", best start"), "triplets", testErrors, frame.Percent.Without()).Where("method", b), frame.Line(first, "triplets", firstErrors, frame.Percent.Without()).Where("method", b))
 		}
-		p := plots.Panel{Title: data + ", " + dims[0] + " coordinates", XLabel: "triplets seen", YLabel: "test error (%)", XLog: true}
-		for key, g := range groups(followed, "method", "coordinates") {
-			if key[1] == dims[0] {
-				style := restartStyles[key[0]]
-				style.Name = key[0] + ", best start"
-				best := curveOf(g, "triplets", style, testErrors)
-				best.Lo, best.Hi = nil, nil
-				style.Name, style.Dashed = key[0]+", best at first", true
-				first := curveOf(g, "triplets", style, firstErrors)
-				first.Lo, first.Hi = nil, nil
-				p.Marks = append(p.Marks, best, first)
-			}
-			for at, rows := range g.Group("triplets") {
-				another, above := 0.0, "-"
-				if former := perZero(rows, "former"); !floats.HasNaN(former) {
-					over := judge.Minus(former, perZero(rows, "objective"))
-					for _, o := range over {
-						if o > passedOver {
-							another += 100 / float64(len(over))
-						}
-					}
-					above = fmt.Sprintf("%.2f", 100*judge.Summarize(over).Mean)
-				}
-				d.Text.Rows = append(d.Text.Rows, []string{
-					data, key[0], key[1], at, fmt.Sprintf("%.0f", another), above, judge.Summarize(testErrors(rows)).Percent(), judge.Summarize(firstErrors(rows)).Percent(),
-					judge.Summarize(testErrors(c.Where("method", key[0], "from", fromKernel, "triplets", at))).Percent(),
-				})
-			}
-		}
-		d.Panels = append(d.Panels, p)
+		d.Panels = append(d.Panels, frame.Each(p)(c.Where("coordinates", dim))...)
 	}
-	d.Caption = plots.Caption{Shows: "Each start is fitted to the first number of triplets and then goes on from its own solution to the next. The start with the least objective at each number, and, dashed, the one that had it at the first; the table has all numbers of coordinates. Another start is best if the one that was best at the number before is more than 0.1 % of F(0) above it. " + restartAbout(t)}
-	return orMissing(d, "any trial")
+	for key, g := range frame.Groups(followed, "cell", "method", "coordinates", "triplets") {
+		another, above := 0.0, "-"
+		if over := aboveBest(g); !floats.HasNaN(over) {
+			another = 100 * float64(len(slices.DeleteFunc(over, func(o float64) bool { return o <= passedOver }))) / float64(g.Len())
+			above = frame.Of("", aboveBest, frame.Percent, "%.2f").Of(g)
+		}
+		kernel := t.Where("cell", key[0], "method", key[1], "from", fromKernel, "triplets", key[3])
+		d.Text.Rows = append(d.Text.Rows, append(key, fmt.Sprintf("%.0f", another), above, judge.Summarize(testErrors(g)).Percent(), judge.Summarize(firstErrors(g)).Percent(), judge.Summarize(testErrors(kernel)).Percent()))
+	}
+	return frame.Given("any trial", d, func() plots.Caption {
+		return restartCaption("Each start is fitted to the first number of triplets and then goes on from its own solution to the next. The start with the least objective at each number, and, dashed, the one that had it at the first; the table has all numbers of coordinates. Another start is best if the one that was best at the number before is more than 0.1 % of F(0) above it.", t)
+	}), nil
 }
-
-// firstErrors are the test errors of the start that was best at the first number of triplets, by row.
-func firstErrors(g *table.Table) []float64 { return wrongShares(g, "first wrong") }

@@ -24,7 +24,7 @@ func scenesTable(test, train map[string]int, adaptive, held, second int) *table.
 	for _, data := range standIns {
 		for trial := range madeTrials {
 			for _, answers := range []string{collectionName(askedAdaptive, 3600), collectionName(askedAdaptive, 5200), collectionName(askedRandom, 3600)} {
-				for m, method := range allScenes {
+				for m, method := range allMethods {
 					for _, size := range []string{"100", "250", "500", "1000"} {
 						add := func(tau string, test, train, validation, held int) {
 							v := table.Values{heldWrong: float64(held + (trial+m)%3), heldCount: 1000}
@@ -78,9 +78,9 @@ func TestScenesClaimsPointTheRightWay(t *testing.T) {
 // τ is chosen per trial, on the part that the rule names.
 func TestScenesTau(t *testing.T) {
 	tb := scenesTable(map[string]int{gnmdsBatch: 300}, nil, 0, 0, -20)
-	r := scenesOf(tb, material, askedRandom, 0)
+	of := tb.Where("cell", material)
 	for rule, want := range map[string]string{byValidation: "1", byTest: "10"} {
-		if got := r.rows(gnmdsBatch, rule).Unique("tau"); !slices.Equal(got, []string{want}) {
+		if got := scenesBy(askedRandom, 0, rule).rows(material, gnmdsBatch)(of).Unique("tau"); !slices.Equal(got, []string{want}) {
 			t.Errorf("%s: τ = %v, want %s", rule, got, want)
 		}
 	}
@@ -88,7 +88,7 @@ func TestScenesTau(t *testing.T) {
 	if want := len(standIns) * 3 * len(batches); len(choices) != want {
 		t.Errorf("%d choices, want %d", len(choices), want)
 	}
-	if err := refused(func() { scenesOf(tb, material, askedRandom, 1) }); err == nil {
+	if err := refused(func() { scenesBy(askedRandom, 1, byTest).rows(material, gnmdsBatch)(of) }); err == nil {
 		t.Error("a second number of random answers is there")
 	}
 }
