@@ -12,6 +12,7 @@ import (
 
 	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
@@ -128,11 +129,11 @@ var Active = experiment.Spec{
 	Columns: activeColumns,
 	Trial:   activeTrial,
 	Views: []experiment.View{
-		{Name: "active", Title: "Error against the number of answers, PA-ERKLE", Draw: func(t *table.Table) (plots.Drawing, error) { return drawActive(t, paERKLE) }},
-		{Name: "active-ten", Title: "Error against the number of answers, PA-ERKLE with 10 passes", Draw: func(t *table.Table) (plots.Drawing, error) { return drawActive(t, paERKLETen) }},
-		{Name: "active-ste", Title: "Error against the number of answers, STE-Batch", Draw: func(t *table.Table) (plots.Drawing, error) { return drawActive(t, steBatch) }},
-		{Name: "active-ckl", Title: "Error against the number of answers, CKL-Batch", Draw: func(t *table.Table) (plots.Drawing, error) { return drawActive(t, cklBatch) }},
-		{Name: "active-answers", Title: "Answers that each rule needs", Draw: func(t *table.Table) (plots.Drawing, error) { return drawActiveAnswers(t, activeLearners) }},
+		{Name: "active", Title: "Error against the number of answers, PA-ERKLE", Draw: activeErrors(paERKLE).Draw},
+		{Name: "active-ten", Title: "Error against the number of answers, PA-ERKLE with 10 passes", Draw: activeErrors(paERKLETen).Draw},
+		{Name: "active-ste", Title: "Error against the number of answers, STE-Batch", Draw: activeErrors(steBatch).Draw},
+		{Name: "active-ckl", Title: "Error against the number of answers, CKL-Batch", Draw: activeErrors(cklBatch).Draw},
+		{Name: "active-answers", Title: "Answers that each rule needs", Draw: drawActiveAnswers},
 	},
 	Claims: activeClaims,
 	Cost:   11 * time.Second,
@@ -348,11 +349,11 @@ func (a *batchAsker) round(ctx context.Context) error {
 }
 
 // activeStyles are the lines of the rules.
-var activeStyles = map[string]plots.Line{
-	askRandom:    {Name: askRandom, Color: plots.Grey},
-	askUncertain: {Name: askUncertain, Color: 0},
-	askCrowd:     {Name: askCrowd, Color: 1, Dashed: true},
-	askLogistic:  {Name: askLogistic, Color: 2},
+var activeStyles = []plots.Line{{Name: askRandom, Color: plots.Grey}, {Name: askUncertain, Color: 0}, {Name: askCrowd, Color: 1, Dashed: true}, {Name: askLogistic, Color: 2}}
+
+// activePanel draws the errors of a learner on some points.
+func activePanel(title string) frame.Panel {
+	return frame.Panel{Panel: plots.Panel{Title: title, XLabel: "answers per object", YLabel: "error on comparisons held out (%)"}, Of: frame.Lines("rule", activeStyles, "per object", testErrors, frame.Percent)}
 }
 
 const activeAbout = "A simulated person answers questions \"is A more like B or like C?\" by the distances of points drawn from N(0, I) (ours; the paper names active selection as future work). All objects are A equally often, the rules choose B and C: at random; the comparison whose two distances under the current kernel differ least, of 100 random ones (uncertainty); " +
@@ -369,22 +370,17 @@ var activeSetups = map[string]string{
 	cklBatch:   "The kernel is that of CKL-Batch, whose loss the crowd model belongs to. " + activeRefit,
 }
 
-func drawActive(t *table.Table, method string) (plots.Drawing, error) {
-	d := plots.Drawing{Columns: 2}
-	for cell, c := range t.Group("cell") {
-		p := plots.Panel{Title: cell, XLabel: "answers per object", YLabel: "error on comparisons held out (%)"}
-		for _, rule := range activeRules {
-			g := c.Where("method", method, "rule", rule)
-			if g.Len() == 0 {
-				continue
-			}
-			p.Marks = append(p.Marks, curveOf(g, "per object", activeStyles[rule], testErrors))
-		}
-		d.Panels = append(d.Panels, p)
+// activeErrors draws the errors of a learner.
+func activeErrors(method string) frame.View {
+	return frame.View{
+		Of: []string{"method", method}, Columns: 2, Missing: "any trial",
+		Panels: frame.PerGroup(func(cells []string) frame.Panel { return activePanel(cells[0]) }, "cell"),
+		Caption: frame.Says("Share of the comparisons held out, which are answered without flips, that the kernel does not satisfy, a tie counting as not satisfied, against the number of answers per object.",
+			activeAbout, activeSetups[method]+" "+activeSmoke, ""),
 	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("Share of the comparisons held out, which are answered without flips, that the kernel does not satisfy, a tie counting as not satisfied, against the number of answers per object. %s %s At smoke scale there are 12 points, in at most 5 dimensions, and 10 random comparisons are weighed. %s", activeAbout, activeSetups[method], trialsNote(t))}
-	return orMissing(d, "any trial")
 }
+
+const activeSmoke = "At smoke scale there are 12 points, in at most 5 dimensions, and 10 random comparisons are weighed."
 
 // answersTo returns the number of answers per object after which the mean error first is at most target, by linear
 // interpolation between checkpoints; NaN if it never is.
@@ -401,39 +397,37 @@ func answersTo(per, errors []float64, target float64) float64 {
 	return math.NaN()
 }
 
-func drawActiveAnswers(t *table.Table, learners []string) (plots.Drawing, error) {
+func drawActiveAnswers(t *table.Table) (plots.Drawing, error) {
 	text := &plots.TextTable{Head: []string{"points", "learner", "rule", "error at the end (%)", "ties count half (%)", "answers per object to the error of random questions at the end"}}
-	for cell, c := range t.Group("cell") {
-		for _, method := range learners {
-			target := math.NaN()
-			for _, rule := range activeRules {
-				g := c.Where("method", method, "rule", rule)
-				if g.Len() == 0 {
-					continue
-				}
-				line := curveOf(g, "per object", plots.Line{}, testErrors)
-				last := experiment.Last("points of the curve of "+method+", "+rule, line.Y)
-				if rule == askRandom {
-					target = last
-				}
-				needs := "more than asked"
-				if v := answersTo(line.X, line.Y, target); v == v {
-					needs = fmt.Sprintf("%.1f", v)
-				}
-				end := g.Where("per object", fmt.Sprint(line.X[len(line.X)-1]))
-				text.Rows = append(text.Rows, []string{
-					cell, method, rule, judge.Summarize(testErrors(end)).Percent(), judge.Summarize(halfErrors(end, "test")).Percent(), needs,
-				})
+	for key, g := range frame.Groups(t, "cell", "method") {
+		target := math.NaN()
+		for _, rule := range activeRules {
+			g := g.Where("rule", rule)
+			line, ok := frame.Line(plots.Line{}, "per object", testErrors, frame.Percent)(g).(plots.Line)
+			if !ok {
+				continue
 			}
+			if rule == askRandom {
+				target = line.Y[len(line.Y)-1]
+			}
+			needs := "more than asked"
+			if v := answersTo(line.X, line.Y, target); v == v {
+				needs = fmt.Sprintf("%.1f", v)
+			}
+			end := g.Where("per object", fmt.Sprint(line.X[len(line.X)-1]))
+			text.Rows = append(text.Rows, []string{key[0], key[1], rule, judge.Summarize(testErrors(end)).Percent(), judge.Summarize(testHalf(end)).Percent(), needs})
 		}
 	}
-	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Error on the comparisons held out, which are answered without flips, after the last answer, and the number of answers per object after which the mean error, interpolated between the points of the figures, first is as small as that of random questions after the last answer. " + activeAbout + " " + activeBatches + " " + trialsNote(t)}}, "any trial")
+	return frame.Given("any trial", plots.Drawing{Text: text}, func() plots.Caption {
+		return frame.Says("Error on the comparisons held out, which are answered without flips, after the last answer, and the number of answers per object after which the mean error, interpolated between the points of the figures, first is as small as that of random questions after the last answer.",
+			activeAbout, activeBatches, "")(t)
+	}), nil
 }
 
 // activeClaimsAt returns the numbers of answers per object at which the claims compare: a quarter of the last one, half
 // of it and itself, which are 10, 20 and 40 at full scale.
 func activeClaimsAt(t *table.Table) []string {
-	last := slices.Max(experiment.NotEmpty("answers per object", countsIn(t, "per object")))
+	last := int(experiment.Last("answers per object", frame.Numbers(t, "per object")))
 	return []string{strconv.Itoa(last / 4), strconv.Itoa(last / 2), strconv.Itoa(last)}
 }
 
@@ -485,19 +479,18 @@ func askings(learners []string, rules ...string) (out []asking) {
 }
 
 // testActive tests that rules beat random questions, each a reading.
-func testActive(sets []activeSet, asked ...asking) func(t *table.Table) judge.Test {
-	return func(t *table.Table) judge.Test {
-		return judge.Each(asked, func(a asking) (string, judge.Test) {
-			var units []judge.Unit
+func testActive(sets []activeSet, asked ...asking) frame.Test {
+	return frame.Under(asked, func(a asking) (string, frame.Test) {
+		of := func(rule, per string) frame.Measure {
+			return testErrors.PerTrial("method", a.method, "rule", rule, "per object", per)
+		}
+		return a.method + ", " + a.rule, frame.Positive(points, func(t *table.Table) (out []judge.Unit) {
 			for _, set := range sets {
-				for _, per := range activeClaimsAt(t) {
-					of := func(rule string) []float64 {
-						return perTrial(t.Where("cell", set.name), "method", a.method, "rule", rule, "per object", per)
-					}
-					units = append(units, judge.Paired(set.name+" after "+per, of(askRandom), of(a.rule)))
-				}
+				out = append(out, frame.Over(activeClaimsAt(t), func(per string) (string, frame.Measure) {
+					return set.name + " after " + per, of(askRandom, per).Minus(of(a.rule, per)).Where("cell", set.name)
+				})(t)...)
 			}
-			return a.method + ", " + a.rule, judge.Positive{Units: units, Rule: points}
+			return out
 		})
-	}
+	})
 }

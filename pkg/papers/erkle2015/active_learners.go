@@ -2,12 +2,10 @@ package erkle2015
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"metriclab/pkg/experiment"
-	"metriclab/pkg/plots"
-	"metriclab/pkg/table"
+	"metriclab/pkg/experiment/frame"
 )
 
 // ActiveLearners is Active with the learners of the paper that it does not have, on two of its sets of points.
@@ -25,8 +23,8 @@ var ActiveLearners = experiment.Spec{
 		return askedBy(ctx, run, otherLearners)
 	},
 	Views: []experiment.View{
-		{Name: "active-learners", Title: "Error against the number of answers: STE-ERKLE and GNMDS", Draw: drawActiveLearners},
-		{Name: "active-learners-answers", Title: "Answers that each rule needs: STE-ERKLE and GNMDS", Draw: func(t *table.Table) (plots.Drawing, error) { return drawActiveAnswers(t, otherLearners) }},
+		{Name: "active-learners", Title: "Error against the number of answers: STE-ERKLE and GNMDS", Draw: activeOthers.Draw},
+		{Name: "active-learners-answers", Title: "Answers that each rule needs: STE-ERKLE and GNMDS", Draw: drawActiveAnswers},
 	},
 	Claims: activeLearnersClaims,
 	Cost:   14 * time.Second,
@@ -40,21 +38,11 @@ var otherSets = []activeSet{activeSets[0], activeSets[3]}
 
 var otherSetups = "STE-ERKLE: δ = 1, one update per answer or, with 10 passes, 9 more with random earlier ones; the next question is chosen by its kernel. GNMDS-Batch: " + activeRefit
 
-func drawActiveLearners(t *table.Table) (plots.Drawing, error) {
-	d := plots.Drawing{Columns: len(otherSets)}
-	for _, method := range otherLearners {
-		for cell, c := range t.Group("cell") {
-			p := plots.Panel{Title: method + ": " + cell, XLabel: "answers per object", YLabel: "error on comparisons held out (%)"}
-			for _, rule := range activeRules {
-				if g := c.Where("method", method, "rule", rule); g.Len() > 0 {
-					p.Marks = append(p.Marks, curveOf(g, "per object", activeStyles[rule], testErrors))
-				}
-			}
-			d.Panels = append(d.Panels, p)
-		}
-	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("As in erkle2015/active, on the same points and comparisons, with other learners. Share of the comparisons held out that the kernel does not satisfy, a tie counting as not satisfied. %s %s At smoke scale there are 12 points, in at most 5 dimensions, and 10 random comparisons are weighed. %s", activeAbout, otherSetups, trialsNote(t))}
-	return orMissing(d, "any trial")
+var activeOthers = frame.View{
+	Columns: len(otherSets), Missing: "any trial",
+	Panels: frame.PerGroup(func(cells []string) frame.Panel { return activePanel(cells[0] + ": " + cells[1]) }, "method", "cell"),
+	Caption: frame.Says("As in erkle2015/active, on the same points and comparisons, with other learners. Share of the comparisons held out that the kernel does not satisfy, a tie counting as not satisfied.",
+		activeAbout, otherSetups+" "+activeSmoke, ""),
 }
 
 const (

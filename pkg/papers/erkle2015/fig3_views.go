@@ -187,7 +187,7 @@ func drawMusicRanks(t *table.Table) (plots.Drawing, error) {
 		}
 	}
 	return frame.View{
-		From: measured(looseRank), Panels: frame.Each(panels...), Columns: 2, Missing: "kernels of any method",
+		From: withNumber(looseRank), Panels: frame.Each(panels...), Columns: 2, Missing: "kernels of any method",
 		Caption: func(t *table.Table) plots.Caption {
 			return musicCaption("Number of eigenvalues of the kernel that are above a share of the largest one, against the number of triplets seen. The paper shows the batch methods and names no tolerance; ERKLE is added. An object that no triplet has named yet keeps the eigenvalue that K = I gives it, until the weight of the trace removes it. Points: the first and the last fit after up to 1000 more iterations.",
 				tauRule+describeTau(music), t)
@@ -318,7 +318,7 @@ func fitEndings(data string) func(t *table.Table) (plots.Drawing, error) {
 		return frame.Cell{Head: head, Of: func(g *table.Table) string { return plainMean(g.Values(column)) }}
 	}
 	view := frame.View{
-		From: measured("iterations"), Text: &frame.Text{By: []string{"cell", "data", "method", "method", "setting", "τ", "triplets", "triplets"}, Cells: []frame.Cell{
+		From: withNumber("iterations"), Text: &frame.Text{By: []string{"cell", "data", "method", "method", "setting", "τ", "triplets", "triplets"}, Cells: []frame.Cell{
 			rounded("iterations", "iterations"), largest("largest residual", "residual"),
 			{Head: "stopped (splits)", Of: func(g *table.Table) string {
 				var why []string

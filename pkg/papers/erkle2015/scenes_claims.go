@@ -122,7 +122,7 @@ func scenesChoices(t *table.Table) []experiment.Choice {
 		}
 		c := experiment.Choice{What: strings.Join(key, ", ") + ": τ", Grid: frame.Numbers(g, "tau")}
 		for _, rows := range g.Group("trial") {
-			c.Chosen = append(c.Chosen, bestTau(rows, "validation"))
+			c.Chosen = append(c.Chosen, choiceOf(rows).validated)
 		}
 		out = append(out, c)
 	}

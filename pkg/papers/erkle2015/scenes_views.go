@@ -55,7 +55,7 @@ var scenesAbout = fmt.Sprintf("Stand-ins for the paper's answers about 200 outdo
 	300, activeTau, activeIterations, batchTol, convergedIterations, scenesTaus)
 
 var scenesFits = frame.View{
-	From: measured("residual"), Missing: "fits on any data",
+	From: withNumber("residual"), Missing: "fits on any data",
 	Text: &frame.Text{By: []string{"cell", "data", "answers", "answers", "method", "method", "tau", "τ"}, Cells: []frame.Cell{
 		mean("iterations", "iterations", "%.0f"),
 		frame.Of("fits above "+table.Format(batchTol)+" (%)", frame.Column("residual").Map(func(r float64) float64 {

@@ -38,7 +38,7 @@ func (r reading) on(data string) reading {
 // The numbers of triplets at which readings compare.
 func atAll(sizes []string) []string   { return sizes }
 func atStart(sizes []string) []string { return sizes[:1] }
-func atEnd(sizes []string) []string  { return sizes[len(sizes)-1:] }
+func atEnd(sizes []string) []string   { return sizes[len(sizes)-1:] }
 
 // sizes are the numbers of triplets to compare at, ascending: none without a batch method.
 func (r reading) sizes(t *table.Table) []string {
@@ -144,8 +144,8 @@ func joined(column string, pick func(cell string) frame.Rows) frame.Rows {
 	}
 }
 
-// measured are the rows that have a number in a column.
-func measured(column string) frame.Rows {
+// withNumber are the rows that have a number in a column.
+func withNumber(column string) frame.Rows {
 	return func(t *table.Table) *table.Table {
 		var rows []int
 		for i, v := range t.Values(column) {
@@ -180,7 +180,7 @@ func afterAll(t *table.Table) *table.Table {
 
 // splitRatio is n_test/n_train of the splits of the same answers.
 func splitRatio(t *table.Table) float64 {
-	rows := measured("test triplets")(t)
+	rows := withNumber("test triplets")(t)
 	return experiment.SizeRatio("test to training triplets", experiment.First(rows, "test triplets"), experiment.Last("numbers of triplets", frame.Numbers(rows, "triplets")))
 }
 

@@ -3,14 +3,13 @@ package erkle2015
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"metriclab/pkg/experiment"
-	"metriclab/pkg/judge"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
@@ -64,8 +63,8 @@ var Tau = experiment.Spec{
 	Trial:   tauTrial,
 	Choices: tauChoices,
 	Views: []experiment.View{
-		{Name: "tau", Title: "Error against the weight of the trace", Draw: experiment.WithEnds(drawTau, tauChoices)},
-		{Name: "tau-stopping", Title: "Why and when the batch methods stopped, and the rank of their kernels", Draw: drawTauStopping},
+		{Name: "tau", Title: "Error against the weight of the trace", Draw: experiment.WithEnds(tauView.Draw, tauChoices)},
+		{Name: "tau-stopping", Title: "Why and when the batch methods stopped, and the rank of their kernels", Draw: tauStopping.Draw},
 	},
 	Cost: time.Minute,
 }
@@ -109,66 +108,54 @@ func tauTrial(ctx context.Context, run *experiment.Run) error {
 	return nil
 }
 
-// bestTau returns the weight with the least mean error on a part, over sizes and trials of the rows of one data set and method;
-// the smallest of equals.
-func bestTau(g *table.Table, part string) float64 {
-	best, least := math.NaN(), math.Inf(1)
-	for name, rows := range g.Group("tau") {
-		tau := numberIn("tau", name)
-		e := judge.Summarize(strictErrors(rows, part)).Mean
-		if e < least || e == least && tau < best {
-			best, least = tau, e
-		}
-	}
-	return best
-}
-
 // choiceOf is what the rows of one data set and method choose.
 func choiceOf(g *table.Table) tauChoice {
-	last := g.Where("triplets", strconv.Itoa(lastSize(g)))
-	return tauChoice{bestTau(g, "validation"), bestTau(g, "test"), bestTau(last, "validation")}
+	best := func(part string, g *table.Table) float64 {
+		return frame.Parse("tau", experiment.FirstName(bestRows(part, "tau")(g), "tau"))
+	}
+	return tauChoice{best("validation", g), best("test", g), best("validation", afterAll(g))}
 }
 
-func drawTau(t *table.Table) (plots.Drawing, error) {
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"data", "method", "triplets", "τ", "validation error (%)", "test error (%)", "test error, ties half (%)"}}}
-	var chosen []string
-	for data, rows := range t.Group("data") {
-		p := plots.Panel{Title: data, XLabel: "weight τ of the trace", YLabel: "mean error over sizes (%)", XLog: true}
-		for method, g := range rows.Group("method") {
+// tauView draws the errors by weight of the trace, and names the weights that they choose.
+var tauView = frame.View{
+	Columns: 2, Missing: "errors on any data",
+	Panels: frame.PerGroup(func(cells []string) frame.Panel {
+		p := frame.Panel{Panel: plots.Panel{Title: cells[0], XLabel: "weight τ of the trace", YLabel: "mean error over sizes (%)", XLog: true}}
+		for _, method := range batchNames {
 			for _, part := range []string{"validation", "test"} {
 				line := styles[method]
-				line.Dashed = part == "validation"
-				line.Name = method + ", " + part
-				line = curveOf(g, "tau", line, func(g *table.Table) []float64 { return strictErrors(g, part) })
-				line.Lo, line.Hi = nil, nil // sizes are no trials
-				p.Marks = append(p.Marks, line)
-			}
-			c := choiceOf(g)
-			chosen = append(chosen, fmt.Sprintf("%s, %s: %s (%s; %s)", data, method, table.Format(c.validated), table.Format(c.bestOnTest), table.Format(c.atEnd)))
-			for key, g := range groups(g, "triplets", "tau") {
-				row := append([]string{data, method}, key...)
-				for _, shares := range [][]float64{strictErrors(g, "validation"), testErrors(g), halfErrors(g, "test")} {
-					row = append(row, fmt.Sprintf("%.2f", 100*judge.Summarize(shares).Mean))
-				}
-				d.Text.Rows = append(d.Text.Rows, row)
+				line.Dashed, line.Name = part == "validation", method+", "+part
+				p.Of = append(p.Of, frame.Line(line, "tau", strictIn(part), frame.Percent.Without()).Where("method", method)) // sizes are no trials
 			}
 		}
-		d.Panels = append(d.Panels, p)
-	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("Share of triplets that the kernels of the batch methods do not satisfy (a tie counts as not satisfied), mean over the sizes in the table and %d trials, by the weight τ of trace K in the objective Σ l + τ·trace K. "+
-		"Each fit starts from the kernel of the size before and stops at a residual of %g or after %d iterations. Chosen among five values (the paper: ten) by the least mean validation error, one τ per data set and method, and in brackets by the least mean test error, which is the paper's rule, and by the validation error after all triplets: %s. "+
-		"The figures have the splits of these trials as their first ones. On 500 points with few triplets the least error was at the lower end of the grid of the others, on validation triplets of another seed, and the grid is shifted. No intervals: two trials.", len(t.Unique("trial")), batchTol, batchIterations, strings.Join(chosen, "; "))}
-	return orMissing(d, "errors on any data")
+		return p
+	}, "data"),
+	Text: &frame.Text{By: []string{"data", "data", "method", "method", "triplets", "triplets", "tau", "τ"}, Cells: []frame.Cell{
+		frame.Of("validation error (%)", strictIn("validation"), frame.Percent, "%.2f"), frame.Of("test error (%)", testErrors, frame.Percent, "%.2f"), frame.Of("test error, ties half (%)", testHalf, frame.Percent, "%.2f"),
+	}},
+	Caption: func(t *table.Table) plots.Caption {
+		var chosen []string
+		for key, g := range frame.Groups(t, "data", "method") {
+			c := choiceOf(g)
+			chosen = append(chosen, fmt.Sprintf("%s, %s: %s (%s; %s)", key[0], key[1], table.Format(c.validated), table.Format(c.bestOnTest), table.Format(c.atEnd)))
+		}
+		return plots.Caption{
+			Shows: fmt.Sprintf("Share of triplets that the kernels of the batch methods do not satisfy (a tie counts as not satisfied), mean over the sizes in the table and %d trials, by the weight τ of trace K in the objective Σ l + τ·trace K.", len(t.Unique("trial"))),
+			Protocol: fmt.Sprintf("Each fit starts from the kernel of the size before and stops at a residual of %g or after %d iterations. Chosen among five values (the paper: ten) by the least mean validation error, one τ per data set and method, and in brackets by the least mean test error, which is the paper's rule, and by the validation error after all triplets: %s. "+
+				"The figures have the splits of these trials as their first ones. On 500 points with few triplets the least error was at the lower end of the grid of the others, on validation triplets of another seed, and the grid is shifted.", batchTol, batchIterations, strings.Join(chosen, "; ")),
+			Intervals: "No intervals: two trials.",
+		}
+	},
 }
 
-func drawTauStopping(t *table.Table) (plots.Drawing, error) {
-	text := &plots.TextTable{Head: []string{"data", "method", "τ", "triplets", "iterations", "largest residual", "stopped", "rank"}}
-	for key, g := range groups(t, "data", "method", "tau", "triplets") {
-		text.Rows = append(text.Rows, append(key,
-			fmt.Sprintf("%.0f", judge.Summarize(g.Values("iterations")).Mean), fmt.Sprintf("%.2g", slices.Max(g.Values("residual"))),
-			strings.Join(g.Unique("stopped"), "; "), fmt.Sprintf("%.0f", judge.Summarize(g.Values("rank")).Mean),
-		))
-	}
-	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("How the fits of erkle2015/tau ended: iterations (mean over %d trials, at most %d), the residual of the stopping rule, which asks for %g, the reasons for stopping that occurred, and the rank of the kernel. The paper stops its batch methods after at most 1000 iterations of plain projected gradient or when the objective changes by less than 10⁻⁷.",
-		len(t.Unique("trial")), batchIterations, batchTol)}}, "fits on any data")
+var tauStopping = frame.View{
+	Missing: "fits on any data",
+	Text: &frame.Text{By: []string{"data", "data", "method", "method", "tau", "τ", "triplets", "triplets"}, Cells: []frame.Cell{
+		mean("iterations", "iterations", "%.0f"), largest("largest residual", "residual"),
+		{Head: "stopped", Of: func(g *table.Table) string { return strings.Join(g.Unique("stopped"), "; ") }}, mean("rank", "rank", "%.0f"),
+	}},
+	Caption: func(t *table.Table) plots.Caption {
+		return plots.Caption{Shows: fmt.Sprintf("How the fits of erkle2015/tau ended: iterations (mean over %d trials, at most %d), the residual of the stopping rule, which asks for %g, the reasons for stopping that occurred, and the rank of the kernel. The paper stops its batch methods after at most 1000 iterations of plain projected gradient or when the objective changes by less than 10⁻⁷.",
+			len(t.Unique("trial")), batchIterations, batchTol)}
+	},
 }

@@ -1,6 +1,7 @@
 package erkle2015
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +16,8 @@ import (
 // madeTau has test and validation errors, out of 100, by τ.
 func madeTau(validation, test map[float64]int) *table.Table {
 	tb := experimenttest.Table(Tau)
-	for tau, wrong := range validation {
+	for _, tau := range slices.Sorted(maps.Keys(validation)) {
+		wrong := validation[tau]
 		for trial := range 2 {
 			for _, size := range []string{"10", "20"} {
 				v := table.Values{"iterations": 3, "residual": 1, "rank": 2}
