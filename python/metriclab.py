@@ -392,7 +392,7 @@ def _sqdist(a: Array, b: Array) -> Array:
 
 
 class Metric:
-    """A learned distance of vectors with dim numbers. Rows are samples.
+    """A learned distance of vectors with dim numbers. A row is an object.
 
     kind is that of the file. threshold is that of a learner of pairs, which calls a pair similar
     if its squared distance is at most this, and None of others.

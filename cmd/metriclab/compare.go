@@ -42,7 +42,7 @@ func (a *app) compareCommand() *cobra.Command {
 		Short:   "Compare learners on your own data: error, time, memory, and which to take",
 		Example: "  metriclab compare wine.csv --label class --learners euclidean,fda,lmnn,itml --figure compare.svg\n  metriclab compare wine.csv --label class --resume wine.jsonl --time-limit 2h\n  metriclab compare --vectors X.npy --pairs feedback.csv --unit",
 		Long: "Evaluate learners on the same splits, those of metriclab evaluate with the same --seed, and rank\nthem by the measure of the problem, the less the better:\n" + usages("constraints") + `
-Classes are judged by nearest-neighbour error, pairs by 1 − AUC (how often a dissimilar pair is
+Classes are scored by nearest-neighbour error, pairs by 1 − AUC (how often a dissimilar pair is
 nearer than a similar one), comparisons by the share that is contradicted. Parameters are the
 defaults but for those of --param, such as --param lmnn:k=5. The learner of least estimated cost
 begins. All make the first splits, then more: a line on stderr ranks them by what is done. The

@@ -66,7 +66,7 @@ func (a *app) evaluateCommand() *cobra.Command {
 		Example: `  metriclab evaluate wine.csv --label class --learner lmnn
   metriclab evaluate --vectors X.npy --pairs feedback.csv --learner itml --unit
   metriclab evaluate wine.csv --model m.json`,
-		Long: "Learn from a part of the data, judge by the other, again and again. The problems:\n" + usages("constraints") + `
+		Long: "Learn from a part of the data, score it by the other, again and again. The problems:\n" + usages("constraints") + `
 classes        folds of the rows or objects are classified by their nearest neighbours
 pairs, chunklets, comparisons of vectors   items are held out, and all that is known of them
 comparisons alone   folds of questions are held out: an object and two to compare with it

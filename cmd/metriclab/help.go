@@ -1,7 +1,7 @@
 package main
 
 // aboutTables says how the commands on a user's table read it.
-const aboutTables = `The table is a CSV file: a row per sample, a column with the class, all other
+const aboutTables = `The table is a CSV file: a row per object, a column with the class, all other
 columns numbers. Cells are separated by commas, semicolons, tabs or bars, and numbers
 have decimal points or, where commas separate nothing, decimal commas. Which it is is
 found in the first rows, and said if it is not the usual; --separator and --decimal-comma
@@ -66,7 +66,7 @@ one chunklet as similar and, since they would bring everything together otherwis
 many pairs drawn from different chunklets as dissimilar. If two chunklets may be the
 same thing, --dissimilar none leaves these out.
 
-  metriclab fit faces.csv --pairs judged.csv --learner pola --out faces.json
+  metriclab fit faces.csv --pairs answers.csv --learner pola --out faces.json
   metriclab fit faces.csv --drop id --chunklets person --learner rca --out faces.json`
 
 // aboutVectors is the part of fit's help on vectors.
@@ -91,7 +91,7 @@ takes them as they are.`
 // aboutVectorSplits is the part of evaluate's help on vectors.
 const aboutVectorSplits = `With --vectors and --pairs (see metriclab help vectors) each of --repeats splits holds out
 a share of the items that pairs name. The metric is learned from pairs of two other
-items, and judged by pairs of two held-out ones; pairs across are dropped and counted.
+items, and scored by pairs of two held-out ones; pairs across are dropped and counted.
 It prints, beside Euclidean and cosine: the AUC, how often a similar pair is nearer than
 a dissimilar one; the error, the share of pairs on the wrong side of the threshold that
 is best on the training pairs; and the recall at --k (one number, by default 10): of the
@@ -184,8 +184,8 @@ file twice, first to check every row. Otherwise text goes out after 4 MB as it c
 the exit code tells of an error behind it.
 
 --json writes {"schema":1,"columns":[...],"rows":[[...],...],"notes":[...]}, with the
-numbers of the CSV, k, and of predict, if the new rows have classes, how many were judged,
-wrong, and apart, of a class that no training row has.
+numbers of the CSV, k, and of predict, if the new rows have classes: judged, the rows with a
+class of the training rows; wrong, those of them predicted wrongly; apart, the others.
 
 Each verb says how long it will take, where that is long, and on a terminal asks before it
 takes hours.
@@ -215,7 +215,7 @@ as -1, stay as they are.`
 
 // aboutSVMLight says how the commands on a user's table read sparse rows.
 const aboutSVMLight = `A file that ends in .svm, .svmlight or .libsvm, or is read with --format svmlight,
-has sparse rows: "class index:value index:value ...", a row per sample, indices
+has sparse rows: "class index:value index:value ...", a row per object, indices
 ascending from 1 (from 0 with --format svmlight-0), # before a comment. The class
 is a number; features have their numbers as names. An entry takes 16 bytes. With
 --no-standardise, iplr takes such rows as they are; for other learners, or to

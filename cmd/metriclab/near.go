@@ -142,7 +142,7 @@ func (s *search) write(r *records, b *model.Block) error {
 			continue
 		}
 		if b.Labels != nil {
-			s.judge(b.Labels[i], e.Class)
+			s.count(b.Labels[i], e.Class)
 		}
 		if err := r.row(b.First+i, e.Class, e.Share, e.Distance); err != nil {
 			return err
@@ -175,8 +175,8 @@ func named(name func(int) any, row int) any {
 	return name(row)
 }
 
-// judge counts a row with a label for which class was predicted.
-func (s *search) judge(label, class string) {
+// count takes a row with a label for which class was predicted.
+func (s *search) count(label, class string) {
 	const most = 1000 // there may be as many as rows
 	want := s.of.Class(label)
 	switch {
@@ -207,8 +207,8 @@ func (s *search) tellError(w io.Writer, source string) {
 		fmt.Fprintf(w, "%s: no row has a class of the training rows, so there is no error to tell\n", source)
 		return
 	}
-	judged := s.rows - s.apart
-	fmt.Fprintf(w, "%s: %d of %s wrong: an error of %.2f %% with k = %d\n", source, s.wrong, plural.Of(judged, "row"), 100*float64(s.wrong)/float64(judged), s.k)
+	counted := s.rows - s.apart
+	fmt.Fprintf(w, "%s: %d of %s wrong: an error of %.2f %% with k = %d\n", source, s.wrong, plural.Of(counted, "row"), 100*float64(s.wrong)/float64(counted), s.k)
 }
 
 // cutK cuts the default of --k to n of what there is.

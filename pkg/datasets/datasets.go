@@ -3,7 +3,7 @@
 // and loads them, and a reader of CSV files. Package sample draws links, splits and
 // triplets from a set; package synthetic makes data that need no file.
 //
-// Rows are samples. Labels are small integers: the digit for digit data, an
+// A row is an object. Labels are small integers: the digit for digit data, an
 // index into Classes elsewhere.
 package datasets
 
@@ -20,7 +20,7 @@ import (
 // Set is a labelled data set of real vectors.
 type Set struct {
 	Name string
-	X    *mat.Dense // n×d, one sample per row
+	X    *mat.Dense // n×d, a row per object
 	Y    []int      // n labels: a digit, or an index into Classes
 	// Classes names the labels 0, 1, ...; nil if the labels are digits.
 	Classes []string
@@ -29,7 +29,7 @@ type Set struct {
 	Height, Width int
 }
 
-// N returns the number of samples.
+// N returns the number of rows.
 func (s *Set) N() int { n, _ := s.X.Dims(); return n }
 
 // Dim returns d, the number of features.

@@ -131,7 +131,7 @@ func (p DataDependentParams) Resolved() DataDependentParams {
 // Semi-supervised Learning, ICML 2005. On the n points K̃ = K₀(I + MK₀)⁻¹, which is (K₀⁻¹ + M)⁻¹ if K₀ has an inverse.
 //
 // It is a Learned of α = 1, S = −(I + MK₀)⁻¹M and all n points as Support. Its All gives K̃. Between and Among give κ̃ of points that are not in the graph,
-// from values of κ alone. The graph has the training points, with labels and without. Points that are to be judged do not belong in it.
+// from values of κ alone. The graph has the training points, with labels and without. Points that are to be scored do not belong in it.
 //
 // S is −R(I + RᵀK₀R)⁻¹Rᵀ with RRᵀ = M, so that the matrix that is inverted has no eigenvalue below 1, however large c is. K̃ is a difference: its entries are
 // accurate to round-off relative to those of K₀, so that c should not be so large that all of K̃ is round-off. It costs O(n³).

@@ -1,5 +1,5 @@
 // Package kernels provides positive semi-definite kernel functions and their
-// Gram matrices. Rows are samples.
+// Gram matrices. A row is an object.
 //
 // A Kernel that is a function of inner products (Inner) gets its Gram matrix
 // from one matrix product; any other function works through Func, one call per

@@ -35,7 +35,7 @@
 //
 //   - ctx, if the call may take long. Every fit has one; see Progress.
 //   - rng, if the call draws: a *rand.Rand, or a *rand.PCG where the learner keeps and saves it.
-//   - The data. Matrices have a row per sample. What is only read is a mat.Matrix or a
+//   - The data. Matrices have a row per object. What is only read is a mat.Matrix or a
 //     mat.Symmetric; a *mat.Dense is read in place. A reader comes before the name of what it reads.
 //   - p, a plain struct XParams. Its zero value means the defaults, and Resolved tells them.
 //

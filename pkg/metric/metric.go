@@ -4,7 +4,7 @@
 //
 // Distances are squared distances everywhere, and say so in their name. A
 // Mahalanobis matrix is a precision (units 1/feature²), never a covariance.
-// Rows are samples.
+// A row is an object.
 //
 // A function panics when the call itself is wrong (vectors of different
 // length, a nil matrix); it returns an error when the data are (a matrix that

@@ -64,7 +64,7 @@ func CheckFinite(x mat.Matrix) error {
 //
 //	M = (S + ridge·s·I)⁻¹,  S = DᵀD/n,  s = tr(S)/d,
 //
-// for the q×d matrix D whose rows are deviations (samples minus the mean of
+// for the q×d matrix D whose rows are deviations (rows minus the mean of
 // their group, or contrasts with the same scatter) and a weight n > 0. The
 // ridge is relative to the mean variance s, so that the result scales with the
 // data. It is the common last step of RCA, of FDA and of an inverse covariance.

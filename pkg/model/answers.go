@@ -29,7 +29,7 @@ type answers struct{ set *feedback.Triplets }
 
 func (t answers) about() string             { return "relative comparisons alone" }
 func (t answers) scope() scope              { return scope{} }
-func (t answers) rivals(Recipe) rivals      { return rivals{judged: []string{coin}} }
+func (t answers) rivals(Recipe) rivals      { return rivals{verdict: []string{coin}} }
 func (t answers) cost(fitting) catalog.Cost { return catalog.Cost{} }
 func (t answers) entries() []catalog.Entry  { return TripletLearners() }
 

@@ -42,9 +42,9 @@ func (t rows) scope() scope             { return scope{pairs: true, cells: true,
 
 func (t rows) rivals(r Recipe) rivals {
 	if r.Raw || t.d != nil && t.d.Sparse != nil {
-		return rivals{judged: []string{Euclidean}}
+		return rivals{verdict: []string{Euclidean}}
 	}
-	return rivals{shown: []string{EuclideanRaw}, judged: []string{Euclidean}}
+	return rivals{shown: []string{EuclideanRaw}, verdict: []string{Euclidean}}
 }
 
 func (t rows) cost(f fitting) catalog.Cost {
@@ -113,7 +113,7 @@ type objects struct {
 
 func (t objects) about() string        { return "a Gram matrix with classes" }
 func (t objects) scope() scope         { return scope{pairs: true} }
-func (t objects) rivals(Recipe) rivals { return rivals{judged: []string{Euclidean}} }
+func (t objects) rivals(Recipe) rivals { return rivals{verdict: []string{Euclidean}} }
 
 func (t objects) cost(f fitting) catalog.Cost {
 	classes, _ := datasets.Classes(t.labels)
@@ -324,7 +324,7 @@ func courseOfRows(d *tables.Data, order []int, p *Comparing, fits []fitting, fac
 		trial: func(ctx context.Context, r run) (outcome, error) {
 			s, i := r.split, r.inner
 			train, test := part(order, folds[s/plan.Folds], s%plan.Folds)
-			rng, judging := plan.pairs(s), plan
+			rng, scoring := plan.pairs(s), plan
 			if i > 0 {
 				classes := make([]int, len(train))
 				for k, row := range train {
@@ -332,14 +332,14 @@ func courseOfRows(d *tables.Data, order []int, p *Comparing, fits []fitting, fac
 				}
 				within := sample.StratifiedFolds(random.Seed{Base: plan.Seed, Experiment: "model/compare", Trial: s}.Stream("folds"), classes, v)
 				train, test = part(train, within, i-1)
-				rng, judging = withinSplit(plan.Seed, s, i, v).Stream("pairs"), inner
+				rng, scoring = withinSplit(plan.Seed, s, i, v).Stream("pairs"), inner
 			}
 			t, err := r.train(ctx, r.d, y, train, test, rng, r.told)
 			r.fitted()
 			if err != nil {
 				return outcome{}, err
 			}
-			return t.judge(ctx, t.model.metric, judging, r.told)
+			return t.score(ctx, t.model.metric, scoring, r.told)
 		},
 	}, nil
 }
@@ -406,7 +406,7 @@ func part(order, fold []int, k int) (train, test []int) {
 	return train, test
 }
 
-// trained is a model of some rows, with other rows to judge it by.
+// trained is a model of some rows, with other rows to score it by.
 type trained struct {
 	model        *Model
 	x, queries   mat.Matrix // prepared
@@ -438,8 +438,8 @@ func (f fitting) train(ctx context.Context, d *tables.Data, y, train, test []int
 	return t, t.model.learn(ctx, f.entry, f.values, t.x, t.ytrain, nil, rng, p)
 }
 
-// judge classifies the rows to judge by, under a metric.
-func (t trained) judge(ctx context.Context, m metric.SqDister, p Plan, told Progress) (outcome, error) {
+// score classifies the rows to score by, under a metric.
+func (t trained) score(ctx context.Context, m metric.SqDister, p Plan, told Progress) (outcome, error) {
 	// The rows are copies, and to embed them may take long.
 	return abandon.Do(ctx, "model", func(ctx context.Context) (outcome, error) {
 		m, expand := searched(m)

@@ -224,7 +224,7 @@ func (c *contest) ready(e *entrant) error {
 	return c.course.ready(e)
 }
 
-// trial fits and judges, and records the result.
+// trial fits and scores, and records the result.
 func (c *contest) trial(ctx context.Context, e *entrant, split, inner int) error {
 	account := c.cpu.Begin()
 	var used time.Duration

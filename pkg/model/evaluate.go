@@ -116,7 +116,7 @@ func (p Plan) check(n int) error {
 	return nil
 }
 
-// Measure is what a distance is judged by: a share.
+// Measure is what a distance is scored by: a share.
 type Measure struct {
 	Name string
 	// Less says that the less the better.
@@ -154,7 +154,7 @@ func (m Method) Title() string {
 // Facts are what there is to say of the data of an evaluation or comparison.
 type Facts struct {
 	Problem Problem
-	// Measures are what methods are judged by; by the first they are ranked, and the verdict follows from it.
+	// Measures are what methods are scored by; by the first they are ranked, and the verdict follows from it.
 	Measures []Measure
 	// Items is the number of rows, objects or vectors that are divided; Rows that of a table of which pairs name some; Features is 0 where only a kernel or names are known.
 	Items, Rows, Features int
@@ -217,7 +217,7 @@ type course struct {
 	cost func(f fitting) (one catalog.Cost, split float64, err error)
 	// ready is called before trials of a learner; nil for nothing to do.
 	ready func(e *entrant) error
-	// trial fits to what a split learns from, calls fitted, and judges by what the split tests; with inner > 0 it does so within the former.
+	// trial fits to what a split learns from, calls fitted, and scores by what the split tests; with inner > 0 it does so within the former.
 	trial func(ctx context.Context, r run) (outcome, error)
 }
 
@@ -230,7 +230,7 @@ type outcome struct {
 }
 
 // Evaluate estimates what a recipe is worth on data that it has not seen, beside the distances without learning. In each split everything is learned from one part
-// alone: what stands for missing cells, the scales, the pairs and the metric, and whatever is chosen. The other part judges; see Problem for what is held out, and the measures.
+// alone: what stands for missing cells, the scales, the pairs and the metric, and whatever is chosen. The other part scores; see Problem for what is held out, and the measures.
 // Splits run in parallel; the answer does not depend on how many at a time, nor on the order of rows and lines. An online learner sees the pairs or comparisons of a split in
 // a random order. Among classes neighbours vote as nearest.Voters has it.
 //
@@ -244,7 +244,7 @@ func Evaluate(ctx context.Context, pr Problem, r Recipe, p Plan) (*Evaluation, e
 		return nil, err
 	}
 	with := pr.rivals(f.recipe)
-	fits := append([]fitting{f}, f.besides(slices.Concat(with.shown, with.judged, with.constants))...)
+	fits := append([]fitting{f}, f.besides(slices.Concat(with.shown, with.verdict, with.constants))...)
 	q := Comparing{Plan: p}
 	q.Seed = cmp.Or(q.Seed, f.recipe.Seed)
 	e := &Evaluation{Facts: Facts{Problem: pr}}
@@ -395,7 +395,7 @@ func (e *Evaluation) conclude(c *course, splits int, entrants []*entrant, outcom
 	e.finish(c, splits)
 	learns := !isBaseline(learner.Name)
 	for _, m := range e.Methods {
-		if !learns || !slices.Contains(with.judged, m.Name) {
+		if !learns || !slices.Contains(with.verdict, m.Name) {
 			continue
 		}
 		over := Method{Name: m.Name}
@@ -450,7 +450,7 @@ func (e *Evaluation) Verdict() string {
 		case !s.HasInterval:
 			return "Too few splits to compare."
 		case s.Half == 0 && s.Mean != 0 && e.few():
-			return fmt.Sprintf("These data do not tell whether %s is better than %s: too little is judged.", name, o.Title())
+			return fmt.Sprintf("These data do not tell whether %s is better than %s: too little is held out.", name, o.Title())
 		case side != judge.Against && side != judge.For:
 			if s.Half == 0 {
 				equal++

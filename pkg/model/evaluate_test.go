@@ -141,7 +141,7 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 		// The same in all splits, of five answers, is what chance gives one time in sixteen.
-		if e.Known = 5; c.over[0][1] == 0 && c.over[0][0] != 0 && !strings.HasSuffix(e.Verdict(), "better than b0: too little is judged.") {
+		if e.Known = 5; c.over[0][1] == 0 && c.over[0][0] != 0 && !strings.HasSuffix(e.Verdict(), "better than b0: too little is held out.") {
 			t.Errorf("of five answers: %q", e.Verdict())
 		}
 	}

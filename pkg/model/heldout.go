@@ -15,15 +15,15 @@ import (
 )
 
 // PairsOfVectors is the problem of the vectors of a file with labelled pairs of them, of which only those are read that a pair names. I and J of a link are rows of
-// the file; an online learner sees the links in their order. In an evaluation no pair of a vector of zeros counts, which cosine cannot judge.
+// the file; an online learner sees the links in their order. In an evaluation no pair of a vector of zeros counts, for which there is no cosine.
 func PairsOfVectors(f *vectors.File, links []metric.Link) Problem {
-	return Problem{ofVectors[metric.Link]{form: ofPairs, file: f, list: links, of: "vectors with pairs", takes: VectorLearners, learn: learnPairs, judge: judgePairs, measures: byOrder, always: always, kind: labelOf}}
+	return Problem{ofVectors[metric.Link]{form: ofPairs, file: f, list: links, of: "vectors with pairs", takes: VectorLearners, learn: learnPairs, score: scorePairs, measures: byOrder, always: always, kind: labelOf}}
 }
 
 // ComparisonsOfVectors is the problem of the vectors of a file with relative comparisons of them, "A is more like Near than like Far", of which only those are
 // read that a comparison names.
 func ComparisonsOfVectors(f *vectors.File, ts []metric.Triplet) Problem {
-	return Problem{ofVectors[metric.Triplet]{form: ofComparisons, file: f, list: ts, of: "vectors with relative comparisons", takes: func() []catalog.Entry { return catalog.Of(catalog.RowTriplets) }, learn: learnComparisons, judge: judgeComparisons, measures: byAnswers, kind: func(metric.Triplet) int { return 0 }}}
+	return Problem{ofVectors[metric.Triplet]{form: ofComparisons, file: f, list: ts, of: "vectors with relative comparisons", takes: func() []catalog.Entry { return catalog.Of(catalog.RowTriplets) }, learn: learnComparisons, score: scoreComparisons, measures: byAnswers, kind: func(metric.Triplet) int { return 0 }}}
 }
 
 // The measures.
@@ -55,7 +55,7 @@ type ofVectors[T any] struct {
 	of       string
 	takes    func() []catalog.Entry
 	learn    func(ctx context.Context, m *Vectors, f fitting, n *known[T], told Progress) (catalog.Distance, error)
-	judge    func(ctx context.Context, under metric.SqDister, z judged[T], k int, all bool) (outcome, error)
+	score    func(ctx context.Context, under metric.SqDister, z sides[T], k int, all bool) (outcome, error)
 	measures []Measure
 	always   []string
 	kind     func(T) int
@@ -68,7 +68,7 @@ func (t ofVectors[T]) entries() []catalog.Entry { return t.takes() }
 func (t ofVectors[T]) scope() scope { return scope{rank: true, unit: true, raw: true} }
 
 func (t ofVectors[T]) rivals(Recipe) rivals {
-	return rivals{judged: []string{Euclidean, Cosine}, constants: t.always}
+	return rivals{verdict: []string{Euclidean, Cosine}, constants: t.always}
 }
 
 func (t ofVectors[T]) cost(f fitting) catalog.Cost {
@@ -219,7 +219,7 @@ func (t ofVectors[T]) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course,
 	all.reorder()
 	alone := t.measures[0].Name == MeasureTriplets // no measure has neighbours
 	if alone && p.Ks != nil {
-		return nil, notAllowed("k: it does not apply: comparisons of vectors are judged without neighbours")
+		return nil, notAllowed("k: it does not apply: comparisons of vectors are scored without neighbours")
 	}
 	held, err := p.holdOut(len(all.divisible()), t.least, len(*fits))
 	if err != nil {
@@ -238,7 +238,7 @@ func (t ofVectors[T]) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course,
 				return outcome{}, err
 			}
 			h.fitted()
-			return t.judge(ctx, metric.Euclidean{}, z, k, h.all)
+			return t.score(ctx, metric.Euclidean{}, z, k, h.all)
 		})
 	})
 	validation := p.Validation
@@ -267,8 +267,8 @@ func countSimilar(links []metric.Link) (n int) {
 }
 
 // coordinates are those of the items of a division under what a learner or a baseline makes of those to learn from, which it may change.
-func (t ofVectors[T]) coordinates(ctx context.Context, h heldRun[T], told Progress) (judged[T], error) {
-	z := judged[T]{name: h.recipe.Learner, learned: h.train, tested: h.test, a: h.train.x, b: h.test.x, threshold: math.NaN()}
+func (t ofVectors[T]) coordinates(ctx context.Context, h heldRun[T], told Progress) (sides[T], error) {
+	z := sides[T]{name: h.recipe.Learner, learned: h.train, tested: h.test, a: h.train.x, b: h.test.x, threshold: math.NaN()}
 	switch h.recipe.Learner {
 	case Euclidean:
 		most := math.Sqrt(math.MaxFloat64 / 16 / float64(z.b.RawMatrix().Cols))
@@ -296,15 +296,15 @@ func (t ofVectors[T]) coordinates(ctx context.Context, h heldRun[T], told Progre
 	return z, nil
 }
 
-// judged are the items of a division under a distance: coordinates a of those to learn from, and b of those held out. A threshold that is NaN is made of a.
-type judged[T any] struct {
+// sides are the items of a division under a distance: coordinates a of those to learn from, and b of those held out. A threshold that is NaN is made of a.
+type sides[T any] struct {
 	name            string
 	learned, tested *known[T]
 	a, b            *mat.Dense
 	threshold       float64
 }
 
-func judgeComparisons(_ context.Context, _ metric.SqDister, z judged[metric.Triplet], _ int, _ bool) (outcome, error) {
+func scoreComparisons(_ context.Context, _ metric.SqDister, z sides[metric.Triplet], _ int, _ bool) (outcome, error) {
 	return share(contradicted(z.b, z.tested.list), len(z.tested.list)), nil
 }
 
@@ -327,8 +327,8 @@ func share(wrong float64, n int) outcome {
 	return outcome{values: []float64{wrong}, wrong: wrong * float64(n), rows: n}
 }
 
-// judgePairs judges by order and, if all measures are asked for, by the threshold that is best on what was learned from, and by neighbours.
-func judgePairs(ctx context.Context, under metric.SqDister, z judged[metric.Link], k int, all bool) (o outcome, err error) {
+// scorePairs scores by order and, if all measures are asked for, by the threshold that is best on what was learned from, and by neighbours.
+func scorePairs(ctx context.Context, under metric.SqDister, z sides[metric.Link], k int, all bool) (o outcome, err error) {
 	links := z.tested.list
 	n := len(links)
 	if slices.Contains(always, z.name) {

@@ -24,8 +24,8 @@ import (
 	"metriclab/pkg/tables"
 )
 
-// judgedTable has rows that are alike if they are near in the first feature; the second one is noise of a larger scale.
-func judgedTable(t testing.TB, n, pairs int) *tables.Data {
+// alikeTable has rows that are alike if they are near in the first feature; the second one is noise of a larger scale.
+func alikeTable(t testing.TB, n, pairs int) *tables.Data {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 3))
 	x := mat.NewDense(n, 3, nil)
@@ -56,9 +56,9 @@ func judgedTable(t testing.TB, n, pairs int) *tables.Data {
 	return d
 }
 
-// TestEvaluatePairs compares the splits with fits of Fit to the rows that a split does not hold out, judged pair by pair.
+// TestEvaluatePairs compares the splits with fits of Fit to the rows that a split does not hold out, scored pair by pair.
 func TestEvaluatePairs(t *testing.T) {
-	d := judgedTable(t, 60, 400)
+	d := alikeTable(t, 60, 400)
 	grouped, paired := *d, *d
 	grouped.Links, grouped.Chunklets = nil, make([]string, 60)
 	for i := range 56 {
@@ -145,7 +145,7 @@ func slowPairSplit(t *testing.T, d *tables.Data, r Recipe, e *Evaluation, s int)
 }
 
 func TestEvaluatePairsErrors(t *testing.T) {
-	d := judgedTable(t, 60, 400)
+	d := alikeTable(t, 60, 400)
 	for name, c := range map[string]struct {
 		change func(d *tables.Data)
 		want   string
@@ -375,7 +375,7 @@ func TestUnseenCategory(t *testing.T) {
 
 // What an inner division holds out is no more learned from than what the split holds out.
 func TestInnerRowsAreHeldOut(t *testing.T) {
-	pr := PairsOfRows(judgedTable(t, 60, 400))
+	pr := PairsOfRows(alikeTable(t, 60, 400))
 	f := Must(pr.resolve(Recipe{Learner: "itml"}))
 	learn, rows := f.entry.Fit, 0
 	f.entry.Fit = func(ctx context.Context, in catalog.Input, v catalog.Values, told catalog.Progress) (catalog.Learned, error) {

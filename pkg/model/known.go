@@ -29,7 +29,7 @@ type form[T any] struct {
 	check    func(rows int, all []T) error
 	related  func(items int, all []T) func(i int) []relation
 	replaced func(all []T, place []int) []T
-	// lacks returns an error unless a division has what is needed to learn from and to judge by.
+	// lacks returns an error unless a division has what is needed to learn from and to score by.
 	lacks func(train, test []T) error
 	// size is the squared distance that the scale of vectors is made by.
 	size func(x *mat.Dense, v T) float64
@@ -353,7 +353,7 @@ type heldRun[T any] struct {
 	around *division[T]
 }
 
-// courseOf divides what is known of items. within is what an inner division divides of what a split learns from; trial learns and judges.
+// courseOf divides what is known of items. within is what an inner division divides of what a split learns from; trial learns and scores.
 func courseOf[T any](all *known[T], p *Comparing, facts *Facts, held int, within func(d division[T]) *known[T], trial func(ctx context.Context, r heldRun[T]) (outcome, error)) *course {
 	items, seed, validation, splits := len(all.divisible()), p.Seed, p.Validation, p.Repeats
 	facts.Items, facts.Known = items, len(all.list)

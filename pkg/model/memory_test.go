@@ -106,7 +106,7 @@ func ExampleByClasses() {
 	// Output: [height weight] [a b] [3 3]
 }
 
-// A metric is judged on rows that it was not learned from.
+// A metric is scored on rows that it was not learned from.
 func ExampleByClasses_heldOut() {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var rows [][]float64

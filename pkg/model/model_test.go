@@ -146,7 +146,7 @@ func TestFitErrors(t *testing.T) {
 			for i := range d.Labels {
 				d.Labels[i] = fmt.Sprint(i)
 			}
-		}, "want a class with at least 2 points"},
+		}, "want a class with at least 2 rows"},
 	} {
 		d, r := blobs(3, 12, 2, 2), model.Recipe{Learner: "pola"}
 		tt.change(d, &r)

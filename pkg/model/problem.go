@@ -49,9 +49,9 @@ type task interface {
 	sample(rng *rand.Rand, n int) (task, string, error)
 }
 
-// rivals are names of baselines, in the order in which they are shown: those that the verdict is about are judged; constants answer without a distance, and take no part
+// rivals are names of baselines, in the order in which they are shown: verdict are those that it is about; constants answer without a distance, and take no part
 // in comparisons.
-type rivals struct{ shown, judged, constants []string }
+type rivals struct{ shown, verdict, constants []string }
 
 // Fitted is what Fit learns: a *Model, *Vectors, *Gram or *Compared.
 type Fitted interface {
@@ -117,7 +117,7 @@ func (pr Problem) Learners() []catalog.Entry {
 	all := slices.Clone(pr.entries())
 	with := pr.rivals(Recipe{})
 	for _, e := range baselines {
-		if slices.Contains(slices.Concat(with.judged, with.shown), e.Name) && !slices.ContainsFunc(all, func(o catalog.Entry) bool { return o.Name == e.Name }) {
+		if slices.Contains(slices.Concat(with.verdict, with.shown), e.Name) && !slices.ContainsFunc(all, func(o catalog.Entry) bool { return o.Name == e.Name }) {
 			all = append(all, e)
 		}
 	}

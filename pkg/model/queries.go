@@ -28,7 +28,7 @@ const MeasureNDCG = "nDCG"
 func QueriesOfVectors(queries, documents *vectors.File, judged []feedback.Judgement) Problem {
 	t := ofVectors[feedback.Judgement]{
 		form: ofJudgements, of: "queries with judgements", takes: func() []catalog.Entry { return catalog.Of(catalog.RowTriplets) },
-		learn: learnJudgements, judge: judgeQueries, measures: byQueries, kind: func(feedback.Judgement) int { return 0 },
+		learn: learnJudgements, score: scoreQueries, measures: byQueries, kind: func(feedback.Judgement) int { return 0 },
 	}
 	if queries != nil && documents != nil {
 		t.file, t.list = twoFiles{queries, documents}, behind(judged, queries.Rows())
@@ -183,7 +183,7 @@ func learnJudgements(ctx context.Context, m *Vectors, f fitting, n *known[feedba
 	return learnComparisons(ctx, m, f, &known[metric.Triplet]{rows: n.rows, x: n.x, list: ts}, told)
 }
 
-func judgeQueries(_ context.Context, _ metric.SqDister, z judged[feedback.Judgement], k int, _ bool) (outcome, error) {
+func scoreQueries(_ context.Context, _ metric.SqDister, z sides[feedback.Judgement], k int, _ bool) (outcome, error) {
 	queries := byQuery(z.tested.list)
 	gain := 0.0
 	for _, of := range queries {

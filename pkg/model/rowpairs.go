@@ -25,7 +25,7 @@ func PairsOfRows(d *tables.Data) Problem { return Problem{rowPairs{d: d, given: 
 // ByChunklets is the problem of a table whose d.Chunklets say which rows are alike: all pairs of rows of one
 // chunklet are similar. With dissimilar, as many pairs of rows of different chunklets are drawn (see sample.ChunkletLinks), for learners that would otherwise
 // bring everything together. A learner that sees only which rows are connected, such as rca (catalog.Entry.Chunklets), gets as few pairs as say
-// that, and no dissimilar ones. An evaluation judges by pairs of both kinds, and gives a learner those of them that it would see here.
+// that, and no dissimilar ones. An evaluation scores by pairs of both kinds, and gives a learner those of them that it would see here.
 func ByChunklets(d *tables.Data, dissimilar bool) Problem {
 	return Problem{rowPairs{d: d, given: GivenChunklets, dissimilar: dissimilar}}
 }
@@ -52,7 +52,7 @@ func (t rowPairs) scope() scope {
 }
 
 func (t rowPairs) rivals(r Recipe) rivals {
-	out := rivals{shown: []string{EuclideanRaw}, judged: []string{Euclidean, Cosine}, constants: always}
+	out := rivals{shown: []string{EuclideanRaw}, verdict: []string{Euclidean, Cosine}, constants: always}
 	if r.Raw {
 		out.shown = nil
 	}
@@ -197,7 +197,7 @@ func (t rowPairs) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course, err
 	return c, nil
 }
 
-// trial learns from rows that are not held out and pairs of these, and judges by pairs of others.
+// trial learns from rows that are not held out and pairs of these, and scores by pairs of others.
 func (t rowPairs) trial(ctx context.Context, l laidPairs, h heldRun[metric.Link], k int) (outcome, error) {
 	rest := l.rest(h)
 	learned := h.train.list
@@ -210,7 +210,7 @@ func (t rowPairs) trial(ctx context.Context, l laidPairs, h heldRun[metric.Link]
 		return outcome{}, err
 	}
 	return abandon.Do(ctx, "model", func(ctx context.Context) (outcome, error) { // the rows are copies, and to embed them may take long
-		j := judged[metric.Link]{name: h.recipe.Learner, learned: h.train, tested: h.test, a: x, b: z, threshold: math.NaN()}
+		j := sides[metric.Link]{name: h.recipe.Learner, learned: h.train, tested: h.test, a: x, b: z, threshold: math.NaN()}
 		under := metric.SqDister(metric.Euclidean{})
 		switch {
 		case h.recipe.Learner == Cosine: // of the rows that pairs name
@@ -226,7 +226,7 @@ func (t rowPairs) trial(ctx context.Context, l laidPairs, h heldRun[metric.Link]
 				return outcome{}, err
 			}
 		}
-		return judgePairs(ctx, under, j, k, h.all)
+		return scorePairs(ctx, under, j, k, h.all)
 	})
 }
 
@@ -256,7 +256,7 @@ type laidPairs struct {
 	all *known[metric.Link] // items are the rows that are named
 }
 
-// layPairs orders rows and pairs of d, and leaves out what the recipe cannot judge, with notes.
+// layPairs orders rows and pairs of d, and leaves out what the recipe cannot take, with notes.
 func layPairs(d *tables.Data, f fitting) (l laidPairs, notes []string, err error) {
 	order := rowOrder(d)
 	links := relinked(d.Links, placed(order))

@@ -10,7 +10,7 @@ import (
 	"metriclab/pkg/metric"
 )
 
-// ReadNPY reads features from a NumPy .npy file, n×d, a row per sample: see metric.ReadNPY. Columns have the numbers 1 to d, as
+// ReadNPY reads features from a NumPy .npy file, n×d, a row per object: see metric.ReadNPY. Columns have the numbers 1 to d, as
 // NewData gives them. labels reads the classes of n rows, as ReadClasses does; nil if there are none.
 func ReadNPY(r io.Reader, name string, labels func(n int) ([]string, error)) (*Data, error) {
 	x, err := metric.ReadNPY(r)

@@ -94,7 +94,7 @@ func (f *File) Look(ctx context.Context) (*Looked, error) {
 // Notes says what may be meant and makes numbers wrong if it is not.
 func (l *Looked) Notes() (notes []string) {
 	if l.Zeros.Count > 0 {
-		notes = append(notes, l.Zeros.String()+": without direction, so that --unit leaves them out, and cosine cannot judge them")
+		notes = append(notes, l.Zeros.String()+": without direction, so that --unit leaves them out, and they have no cosine")
 	}
 	if l.Repeated > 0 {
 		notes = append(notes, fmt.Sprintf("%s equal to an earlier one: items that are held out may be learned from all the same", plural.Of(l.Repeated, "vector")))

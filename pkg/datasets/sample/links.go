@@ -29,7 +29,7 @@ func RandomLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
 		return nil, fmt.Errorf("sample: n: %w", err)
 	}
 	if len(y) < 2 {
-		return nil, fmt.Errorf("sample: RandomLinks: %d point(s), want at least 2", len(y))
+		return nil, fmt.Errorf("sample: RandomLinks: %d row(s), want at least 2", len(y))
 	}
 	out := make([]metric.Link, n)
 	for k := range out {
@@ -71,7 +71,7 @@ func DistinctLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
 // pairs of rows with equal labels, a dissimilar one among all pairs with
 // different labels. It returns an error if n < 0, if the links do not fit
 // limits.Memory, if similar pairs are wanted
-// and no class has 2 points, or if dissimilar ones are wanted and there is only
+// and no class has 2 rows, or if dissimilar ones are wanted and there is only
 // one class.
 func BalancedLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
 	if err := checkCount("n", n); err != nil {
@@ -87,7 +87,7 @@ func BalancedLinks(rng *rand.Rand, y []int, n int) ([]metric.Link, error) {
 		largest = max(largest, len(m))
 	}
 	if same > 0 && largest < 2 {
-		return nil, fmt.Errorf("sample: BalancedLinks: %d points in %d classes, want a class with at least 2 points", len(y), len(classes))
+		return nil, fmt.Errorf("sample: BalancedLinks: %d rows in %d classes, want a class with at least 2 rows", len(y), len(classes))
 	}
 	if n > same && len(classes) < 2 {
 		return nil, fmt.Errorf("sample: BalancedLinks: %d class(es), want at least 2 for dissimilar pairs", len(classes))
@@ -168,7 +168,7 @@ func PerClassLinks(rng *rand.Rand, y []int, classes, similar, dissimilar int) ([
 			return nil, fmt.Errorf("sample: PerClassLinks: class %d is empty", c)
 		}
 		if len(m) < 2 && similar > 0 {
-			return nil, fmt.Errorf("sample: PerClassLinks: class %d has 1 point, want at least 2 for similar pairs", c)
+			return nil, fmt.Errorf("sample: PerClassLinks: class %d has 1 row, want at least 2 for similar pairs", c)
 		}
 	}
 	if classes < 2 && dissimilar > 0 {

@@ -172,18 +172,18 @@ func TestLinkErrors(t *testing.T) {
 		want string
 	}{
 		{"random n < 0", one(RandomLinks, []int{0, 1}, -1), "n: -1"},
-		{"random one point", one(RandomLinks, []int{0}, 1), "1 point(s)"},
-		{"random no point", one(RandomLinks, nil, 0), "0 point(s)"},
+		{"random one point", one(RandomLinks, []int{0}, 1), "1 row(s)"},
+		{"random no point", one(RandomLinks, nil, 0), "0 row(s)"},
 		{"balanced n < 0", one(BalancedLinks, []int{0, 1}, -1), "n: -1"},
-		{"balanced one point", one(BalancedLinks, []int{3}, 1), "at least 2 points"},
-		{"balanced singletons", one(BalancedLinks, []int{0, 1, 2}, 1), "at least 2 points"},
+		{"balanced one point", one(BalancedLinks, []int{3}, 1), "at least 2 rows"},
+		{"balanced singletons", one(BalancedLinks, []int{0, 1, 2}, 1), "at least 2 rows"},
 		{"balanced one class", one(BalancedLinks, []int{1, 1, 1}, 2), "1 class"},
 		{"per class similar < 0", per([]int{0, 1}, 2, -1, 0), "similar: -1"},
 		{"per class dissimilar < 0", per([]int{0, 1}, 2, 0, -1), "dissimilar: -1"},
 		{"per class no class", per(nil, 0, 0, 0), "classes: 0"},
 		{"per class label", per([]int{0, 2}, 2, 0, 1), "y[1] = 2"},
 		{"per class empty", per([]int{0, 0, 2, 2}, 3, 1, 1), "class 1 is empty"},
-		{"per class single", per([]int{0, 0, 1}, 2, 1, 1), "class 1 has 1 point"},
+		{"per class single", per([]int{0, 0, 1}, 2, 1, 1), "class 1 has 1 row"},
 		{"per class only one", per([]int{0, 0}, 1, 1, 1), "1 class"},
 	} {
 		if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) {

@@ -211,12 +211,12 @@ func scaleTo(v []float64, norm float64) {
 // Component is one Gaussian of a mixture.
 type Component struct {
 	Class int           // ≥ 0
-	N     int           // number of samples; ≥ 1
+	N     int           // number of rows; ≥ 1
 	Mean  []float64     // d numbers
 	Cov   mat.Symmetric // d×d, positive semi-definite, in feature²; nil means the identity
 }
 
-// GaussianMixture draws Component.N samples from each Gaussian N(Mean, Cov), in
+// GaussianMixture draws Component.N rows from each Gaussian N(Mean, Cov), in
 // the order of the components. Several components may share a class. It
 // returns an error that names the component and field if there is none, N < 1,
 // Class < 0, the lengths differ, or Cov is not positive semi-definite and
@@ -256,7 +256,7 @@ func GaussianMixture(rng *rand.Rand, components []Component) (*datasets.Set, err
 		}
 		n += min(c.N, math.MaxInt-n)
 	}
-	if err := limits.Check(fmt.Sprintf("%d samples of %d features", n, d), limits.Floats(n, d)); err != nil {
+	if err := limits.Check(fmt.Sprintf("%d rows of %d features", n, d), limits.Floats(n, d)); err != nil {
 		return nil, fmt.Errorf("synthetic: components, N: %w", err)
 	}
 	out := &datasets.Set{Name: "gaussian-mixture", X: mat.NewDense(n, d, nil)}

@@ -102,7 +102,7 @@ type Distance interface {
 
 // Input is what a batch learner learns from. The fields that the Feedback names are set.
 type Input struct {
-	X     mat.Matrix    // a row per sample; as for the learners, a copy is made of what is not a *mat.Dense
+	X     mat.Matrix    // a row per object; as for the learners, a copy is made of what is not a *mat.Dense
 	Y     []int         // a class per row
 	Links []metric.Link // labelled pairs of rows
 	// Triplets are relative comparisons of rows or, without X, of objects numbered from 0 to Objects−1.

@@ -166,7 +166,7 @@ func (e Entry) Parse(given map[string]string) (Values, error) {
 		x, err := p.parse(text)
 		if err != nil {
 			wrong = append(wrong, err.Error())
-			x, _ = p.parse(p.Default) // what depends on it is judged by the default
+			x, _ = p.parse(p.Default) // what depends on it is checked against the default
 		}
 		v.values[p.Name] = x
 	}

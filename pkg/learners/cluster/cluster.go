@@ -1,6 +1,6 @@
 // Package cluster groups objects without labels: k-means, k-medoids on a matrix
 // of costs, and mixtures of Gaussians; and with must-links and cannot-links between
-// some of them: HMRF-KMeans. Rows are samples.
+// some of them: HMRF-KMeans. A row is an object.
 //
 // # Which function
 //

@@ -152,7 +152,7 @@ type Result struct {
 //	z = Uᵀ(x_i − x_j),  r = ‖x_i − x_j‖² − ‖z‖² ≥ 0,
 //
 // D(F, I) = tr F − log det F − k being D(W, I), with δ = 1 and ξ₀ = u for a similar link, δ = −1 and ξ₀ = ℓ for a dissimilar one. p + r is the squared
-// distance under W; r, the part outside the basis, no F changes. See Params.Infeasible for pairs with r ≥ u. x is n×d, samples as rows.
+// distance under W; r, the part outside the basis, no F changes. See Params.Infeasible for pairs with r ≥ u. x is n×d, a row per object.
 //
 // Source: Jain, Kulis, Davis, Dhillon, JMLR 13, 2012, Section 3.6, Eqs. 8 to 11, and Algorithm 1. Eq. 8 asks for L ⪰ 0, under
 // which no distance could shrink; Eq. 11, for F ≻ 0, that is L ≻ −I, which is what is learned here.

@@ -140,7 +140,7 @@ type Solution struct {
 //	subject to δ(p − ξ) ≤ 0 for each link,  p = vᵀWv,  v = x_i − x_j,
 //
 // with δ = 1 and ξ₀ = u for a similar link, δ = −1 and ξ₀ = ℓ for a dissimilar one.
-// u, ℓ, ξ and p are squared distances. x is n×d, samples as rows.
+// u, ℓ, ξ and p are squared distances. x is n×d, a row per object.
 //
 // Source: information-theoretic metric learning (ITML), Davis, Kulis, Jain, Sra,
 // Dhillon, ICML 2007. The form is that of Jain, Kulis, Davis, Dhillon, Metric and

@@ -64,7 +64,7 @@ type NearerResult struct {
 //	min over W ≻ 0 and s ≥ 0 of D(W, I) + (C/2)·Σs²
 //	subject to uᵀWu + Margin ≤ vᵀWv + s,  u = x_a − x_near,  v = x_a − x_far,
 //
-// D(W, I) = tr W − log det W − d. x is n×d, samples as rows; objects of ts are its rows.
+// D(W, I) = tr W − log det W − d. x is n×d, a row per object of ts.
 //
 // Source: the problem is that of Jain, Kulis, Davis, Dhillon, Metric and Kernel Learning
 // Using a Linear Transformation, JMLR 13, 2012, Section 4, for relative constraints,

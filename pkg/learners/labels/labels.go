@@ -1,6 +1,6 @@
 // Package labels learns projections and metrics from a whole data set with
-// class labels (FDA, LMNN, MCML) or without (PCA, LSA, the inverse covariance). Rows are
-// samples.
+// class labels (FDA, LMNN, MCML) or without (PCA, LSA, the inverse covariance). A row is
+// an object.
 //
 // # Which learner
 //

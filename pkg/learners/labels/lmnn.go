@@ -82,7 +82,7 @@ type LMNN struct {
 // scale of M. Source: Weinberger and Saul, Distance Metric Learning for Large Margin
 // Nearest Neighbor Classification, JMLR 10, 2009; divided by 1−μ it is the objective of Weinberger,
 // Blitzer, Saul, NIPS 18, 2005, with c = μ/(1−μ), a rival in Jain, Kulis, Davis, Dhillon,
-// JMLR 13, 2012, Section 6. x is n×d, samples as rows, y has a class per row, any integers.
+// JMLR 13, 2012, Section 6. x is n×d, a row per object, y has a class per row, any integers.
 //
 // With a ridge ρ, each pair (i, j) is pulled in all directions a little:
 //

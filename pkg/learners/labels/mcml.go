@@ -67,7 +67,7 @@ type MCML struct {
 // over M ⪰ 0, with d²(i, j) = (x_i−x_j)ᵀM(x_i−x_j) and p₀(·|i) uniform on the other rows of
 // the class of i. Source: Globerson and Roweis, Metric Learning by Collapsing Classes, NIPS
 // 18, 2005; a rival in Jain, Kulis, Davis, Dhillon, JMLR 13, 2012, Section 6. x is
-// n×d, samples as rows, y has a class per row, any integers. With c_i the size of the class
+// n×d, a row per object, y has a class per row, any integers. With c_i the size of the class
 // of i,
 //
 //	KL = −log(c_i−1) + mean of d²(i, j) over j in its class + log Σ_{l≠i} exp(−d²(i, l)),

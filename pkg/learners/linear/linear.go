@@ -1,6 +1,6 @@
 // Package linear has linear classifiers of two classes: online (Perceptron, PAUM) and in
 // batch (Ridge, which is a regression too, SVM, and KernelSVM on a Gram matrix), the elimination of features (RFE), and a
-// test of linear separability. Rows are samples.
+// test of linear separability. A row is an object.
 //
 // # Which one
 //

@@ -168,7 +168,7 @@ func (p RMPParams) resolved(a, b int) (RMPParams, error) {
 // Algorithms 1 and 2. A map with k < m prototypes is C(B−k, m−k) times as likely as under the paper's Eq. 1: the law is
 // exponential weights over pairs of a set and an assignment, not over maps. The bounds on the
 // regret hold all the same, if P(S) is exact (SampleEnumerate), but none is for the default rate (see EtaHundredfold). A random walk starts from the set of the round before
-// and draws from P(S) as nearly as its number of steps allows; Diagnostics help to judge it.
+// and draws from P(S) as nearly as its number of steps allows; Diagnostics help to see how nearly.
 //
 // The first map is uniform over these pairs. Maps are drawn at construction and at the end of Step, never in
 // Predict. StepSize of an outcome is the η with which the next map was drawn, Updated is true unless there is one map

@@ -1,6 +1,6 @@
 // Package nearest predicts from nearest neighbours: the classes of the k nearest rows
 // under any metric (KNN), the class of the nearest example so far (OnlineNN), and the
-// nearest point under a metric that changes (Tracker). Rows are samples.
+// nearest point under a metric that changes (Tracker). A row is an object.
 //
 // # Which one
 //

@@ -16,7 +16,7 @@ import (
 	"metriclab/pkg/sparse"
 )
 
-// Voters is the k-nearest-neighbour classifier that does not depend on the order of its training rows: the one to judge and to predict by. KNN, with which
+// Voters is the k-nearest-neighbour classifier that does not depend on the order of its training rows: the one to score and to predict by. KNN, with which
 // the numbers of the papers were computed, follows that order where distances are equal.
 //
 // Each row nearer than the k-th one has a vote. The t rows as near as the k-th share the k − m votes that the m nearer ones leave, (k − m)/t each: what each

@@ -99,8 +99,8 @@ type BatchPOLA struct {
 //	max over the pairs of max(0, y(d² − b) + 1) ≤ β
 //
 // and returns the last hypothesis. Source: Shalev-Shwartz, Singer, Ng, Online and
-// Batch Learning of Pseudo-Metrics, ICML 2004, Section 6. x is n×d, samples as
-// rows.
+// Batch Learning of Pseudo-Metrics, ICML 2004, Section 6. x is n×d, a row per
+// object.
 //
 // If some (A*, b*) with A* ⪰ 0 and b* ≥ 1 has no loss on any of the m pairs, and
 // R ≥ ‖x−x'‖⁴ + 1 for all, then with γ = 0 there are at most

@@ -27,7 +27,7 @@ type Recurring struct {
 	most   []float64      // the largest of each row
 }
 
-// NewRecurring returns the pairs of rows of x, n×d with samples as rows, that links
+// NewRecurring returns the pairs of rows of x, n×d with a row per object, that links
 // name, by their order. It returns an error if there is no link, a link has label 0
 // or an index outside x, an entry of x is NaN or infinite, or the square of an inner
 // product overflows. It panics if x is nil or empty.

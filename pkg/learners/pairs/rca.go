@@ -38,7 +38,7 @@ func (p RCAParams) Resolved() RCAParams { return p }
 //	M = (C + ρ·s·I)⁻¹,  C = (1/p) Σ_chunklets Σ_{x in chunklet} (x−m)(x−m)ᵀ,  s = tr(C)/d,
 //
 // where m is the mean of the chunklet of x and p the number of points in
-// chunklets. x is n×d, samples as rows. Chunklets are the connected components
+// chunklets. x is n×d, a row per object. Chunklets are the connected components
 // of the similar links; dissimilar links are checked and then ignored, and so
 // are repeated links and links of a row with itself.
 //
