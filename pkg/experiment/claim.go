@@ -14,11 +14,13 @@ import (
 // FigureOnly is the value of a claim that the paper shows in a figure only.
 const FigureOnly = "figure only, no number"
 
-// Claim is one assertion of a paper (or one of ours, marked so) and the test that grades
+// Claim is one assertion of a paper, or one of ours, and the test that grades
 // it. Predicate, margin and tolerance are fixed before the first full run.
 type Claim struct {
 	// ID is unique within the paper, for example "fig3-euclidean".
 	ID string
+	// Ours marks a claim that the paper does not make. An experiment of ours has no other.
+	Ours bool
 	// Title is Statement in at most TitleWords words, for lists; "" if Statement has no more.
 	Title string
 	// Statement is the assertion, as close to the paper's words as possible.

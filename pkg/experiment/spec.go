@@ -78,7 +78,8 @@ type Spec struct {
 	// and a published job whose times are lost or changed runs again. Setting it
 	// later needs a new Version.
 	Timing bool
-	// Ours marks an experiment that the paper does not have.
+	// Ours marks a question of ours: Source is no figure, table or sentence of the paper that
+	// says what is measured, but a choice that it leaves open, or what it only names.
 	Ours bool
 	// Pending marks an experiment whose claims are committed, but whose first full run is
 	// still to come.
@@ -181,5 +182,5 @@ const TotalPhase = "total"
 type Paper struct {
 	Key         string // "pola2004"
 	Citation    string // authors, title, venue, year
-	Experiments []Spec
+	Experiments []Spec // the paper's in its order, then ours
 }

@@ -134,11 +134,14 @@ func checkPaper(t tb, p experiment.Paper) bool {
 		fail("the paper lacks a key or a citation")
 	}
 	ids, claims := map[string]bool{}, map[string]bool{}
-	for _, s := range p.Experiments {
+	for i, s := range p.Experiments {
 		if ids[s.ID] || !strings.HasPrefix(s.ID, p.Key+"/") {
 			fail("experiment %q: the ID occurs twice or does not begin with %s/", s.ID, p.Key)
 		}
 		ids[s.ID] = true
+		if i > 0 && p.Experiments[i-1].Ours && !s.Ours {
+			fail("%s: it is the paper's and follows one of ours", s.ID)
+		}
 		if s.Title == "" || s.Source == "" || s.Version < 1 || len(s.Views) == 0 {
 			fail("%s: want a title, a source, a version of at least 1 and a view", s.ID)
 		}
@@ -178,6 +181,9 @@ func checkViews(s experiment.Spec, fail func(format string, args ...any)) map[st
 // checkClaims tells fail what is wrong with the claims of an experiment; views are the names of its views, and claims
 // the IDs so far, those of the paper's other experiments too, to which it adds.
 func checkClaims(s experiment.Spec, views, claims map[string]bool, fail func(format string, args ...any)) {
+	if len(s.Claims) > 0 && !s.Ours && !slices.ContainsFunc(s.Claims, func(c experiment.Claim) bool { return !c.Ours }) {
+		fail("%s: all its claims are ours, and it is not marked Ours", s.ID)
+	}
 	for _, c := range s.Claims {
 		if c.ID == "" || claims[c.ID] {
 			fail("%s: claim ID %q is empty or occurs twice", s.ID, c.ID)
@@ -185,6 +191,12 @@ func checkClaims(s experiment.Spec, views, claims map[string]bool, fail func(for
 		claims[c.ID] = true
 		if c.Statement == "" || c.Where == "" || c.Theirs == "" || c.Predicate == "" || c.Source() == "" {
 			fail("%s: claim %s: want statement, where, theirs and predicate, in a list of experiment.Claims", s.ID, c.ID)
+		}
+		switch said := strings.HasPrefix(c.Statement, "Ours") || strings.HasPrefix(c.Theirs, "not in the paper"); {
+		case said && !c.Ours:
+			fail("%s: claim %s says that it is ours, and is not marked Ours", s.ID, c.ID)
+		case s.Ours && !c.Ours:
+			fail("%s: claim %s is the paper's, and the experiment is marked Ours", s.ID, c.ID)
 		}
 		if err := c.CheckTitle(); err != nil {
 			fail("%s: %v", s.ID, err)

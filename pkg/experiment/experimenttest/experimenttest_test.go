@@ -225,6 +225,16 @@ func TestPinSmokeFails(t *testing.T) {
 		"no reason": {cells(experiment.Cell{Name: "a", Settings: struct {
 			N int `key:"-"`
 		}{1}}), "does not say because of what"},
+		"ours, not marked":  {spec(func(s *experiment.Spec) { s.Claims[0].Statement = "Ours: s" }), "claim c says that it is ours"},
+		"ours by value":     {spec(func(s *experiment.Spec) { s.Claims[0].Theirs = "not in the paper" }), "claim c says that it is ours"},
+		"ours, with theirs": {spec(func(s *experiment.Spec) { s.Ours = true }), "claim c is the paper's"},
+		"theirs, with ours": {spec(func(s *experiment.Spec) { s.Claims[0].Ours = true }), "all its claims are ours"},
+		"theirs after ours": {func(p *experiment.Paper) {
+			second := toy().Experiments[0]
+			second.ID, second.Claims = "toy/two", nil
+			p.Experiments[0].Ours, p.Experiments[0].Claims = true, nil
+			p.Experiments = append(p.Experiments, second)
+		}, "toy/two: it is the paper's and follows one of ours"},
 		"version 0":          {spec(func(s *experiment.Spec) { s.Version = 0 }), "a version of at least 1"},
 		"other paper's ID":   {spec(func(s *experiment.Spec) { s.ID = "tot/one" }), "does not begin with toy/"},
 		"no trials":          {spec(func(s *experiment.Spec) { s.Trials = func(experiment.Scale) int { return 0 } }), "0 trials"},

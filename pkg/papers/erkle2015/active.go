@@ -436,6 +436,7 @@ const activePredicate = "Error on the comparisons held out with random questions
 var activeClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "active-gain",
+		Ours:      true,
 		View:      "active",
 		Title:     "Ours: after equally many answers, questions of the greatest information gain leave a smaller error than random ones.",
 		Statement: "Ours: after equally many answers the error on comparisons never asked is smaller with questions of the greatest information gain than with random ones.",
@@ -445,6 +446,7 @@ var activeClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "active-gain-fitted",
+		Ours:      true,
 		View:      "active-ckl",
 		Title:     "Ours: questions of the greatest information gain beat random ones where the kernel is fitted to all answers.",
 		Statement: "Ours: where the kernel is fitted to all answers with the loss of the model of an answer, after equally many answers the error on comparisons never asked is smaller with questions of the greatest information gain than with random ones.",
@@ -454,6 +456,7 @@ var activeClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "active-uncertainty",
+		Ours:      true,
 		View:      "active",
 		Title:     "Ours: after equally many answers, questions whose answer is least certain leave a smaller error than random ones.",
 		Statement: "Ours: after equally many answers the error on comparisons never asked is smaller with questions whose answer is least certain than with random ones.",

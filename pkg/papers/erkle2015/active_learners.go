@@ -53,6 +53,7 @@ const (
 var activeLearnersClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "active-gain-others",
+		Ours:      true,
 		View:      "active-learners",
 		Title:     "Ours: with STE-ERKLE and GNMDS, too, questions of the greatest information gain leave a smaller error than random ones.",
 		Statement: "Ours: with STE-ERKLE and GNMDS, too, after equally many answers the error on comparisons never asked is smaller with questions of the greatest information gain than with random ones.",
@@ -62,6 +63,7 @@ var activeLearnersClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "active-uncertainty-others",
+		Ours:      true,
 		View:      "active-learners",
 		Title:     "Ours: with STE-ERKLE and GNMDS, too, questions whose answer is least certain leave a smaller error than random ones.",
 		Statement: "Ours: with STE-ERKLE and GNMDS, too, after equally many answers the error on comparisons never asked is smaller with questions whose answer is least certain than with random ones.",

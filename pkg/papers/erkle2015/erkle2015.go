@@ -14,30 +14,30 @@ import (
 
 const paperKey = "erkle2015"
 
-// Paper lists the experiments in the order of the paper.
+// Paper lists the experiments: those of the paper in its order, then ours.
 var Paper = experiment.Paper{
 	Key:      paperKey,
 	Citation: "E. Heim, M. Berger, L. M. Seversky, M. Hauskrecht. Efficient Online Relative Comparison Kernel Learning. SDM 2015.",
 	Experiments: []experiment.Spec{
+		Restarts,
+		Speed,
+		Skips,
 		Tau,
 		Fig1,
 		Released,
 		Fig2,
 		Fig2Errors,
 		Fig2Larger,
-		Skips,
-		Tolerance,
-		Speed,
 		Fig3,
 		Fig4,
 		Scenes,
-		Restarts,
 		ReleasedAnswers,
+		Tolerance,
+		Flips,
+		Weights,
+		Denoise,
 		Active,
 		ActiveLearners,
-		Flips,
-		Denoise,
-		Weights,
 		Repeats,
 	},
 }

@@ -134,6 +134,7 @@ var fig1Claims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "fig1-gradient",
+		Ours:      true,
 		View:      "fig1a",
 		Statement: "Ours: the printed matrix G, though not the gradient of the loss, learns better than the true gradient.",
 		Where:     "not in the paper (Eq. 4.10)", Theirs: "not in the paper",

@@ -188,6 +188,7 @@ var fig3Claims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID: "fig3-step", View: "fig3-settings",
+		Ours:      true,
 		Statement: "Ours: with δ chosen on validation triplets STE-ERKLE performs as well as PA-ERKLE.",
 		Where:     section53 + ", Fig. 3a", Theirs: "no number",
 		Predicate: "At the end, the test error of STE-ERKLE with the δ of {0.03, 0.1, 0.3, 1} that has the least validation error after one pass is less than that of PA-ERKLE plus 1 point, with one and with ten passes." + cleanedNote,
@@ -195,6 +196,7 @@ var fig3Claims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID: "fig3-reject", View: "fig3-settings",
+		Ours:      true,
 		Title:     "Ours: leaving out triplets whose step would be too long lowers the test error of PA-ERKLE.",
 		Statement: "Ours, after the paper's future work (\"a threshold on the passive-aggressive learning rate\"): leaving out triplets whose step would be too long, by a threshold chosen on validation triplets, lowers the test error of PA-ERKLE.",
 		Where:     "Section 6", Theirs: "no number",

@@ -108,6 +108,7 @@ var fig4Claims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID: "fig4-features", View: "fig4a",
+		Ours:      true,
 		Title:     "Ours: starting from a kernel of image features instead of I lowers the error of PA-ERKLE on few answers.",
 		Statement: "Ours: starting PA-ERKLE from a kernel of image features instead of K = I lowers its test error on few answers.",
 		Where:     section54, Theirs: "no number",
@@ -116,6 +117,7 @@ var fig4Claims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID: "fig4-trace", View: "fig4a",
+		Ours:      true,
 		Title:     "Ours: a trace penalty chosen on validation triplets lowers the test error of PA-ERKLE on few answers.",
 		Statement: "Ours, after the paper's future work (\"online trace regularization\"): a trace penalty with a weight chosen on validation triplets lowers the test error of PA-ERKLE on few answers.",
 		Where:     "Section 6", Theirs: "no number",

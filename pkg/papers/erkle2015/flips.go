@@ -211,6 +211,7 @@ func chosenTaus(g *table.Table) []float64 {
 var flipsClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "flips-degrades",
+		Ours:      true,
 		View:      "flips",
 		Statement: "Ours, after Section 5.3: PA-ERKLE is more robust to noise than STE-ERKLE: with more flipped answers its error grows less.",
 		Where:     "Section 5.3 says so of the music data: \"PA-ERKLE, however, is much more robust to noise\"", Theirs: "not in the paper for these data",
@@ -225,6 +226,7 @@ var flipsClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "flips-lower",
+		Ours:      true,
 		View:      "flips",
 		Statement: "Ours, after Section 5.3: with flipped answers PA-ERKLE has a smaller error than STE-ERKLE.",
 		Where:     "Section 5.3 says so of the music data: \"STE-ERKLE performs considerably worse than the other methods, most likely due to the noise\"", Theirs: "not in the paper for these data",
@@ -233,6 +235,7 @@ var flipsClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "flips-rejection",
+		Ours:      true,
 		View:      "flips",
 		Statement: "Ours, after Section 6: a threshold on the passive-aggressive step helps when answers are flipped.",
 		Where:     "Section 6, suggested as future work: \"using a threshold on the passive-aggressive learning rate\"", Theirs: "not in the paper",

@@ -86,6 +86,7 @@ var repeatsView = frame.View{
 var repeatsClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "repeats-seldom", View: "repeats",
+		Ours:      true,
 		Statement: "Ours, after Appendix B: ten passes generalise better if they favour triplets drawn less often.",
 		Where:     "Appendix B, suggested: \"when a triplet gets chosen on line 7, one could reduce the probability of that triplet being chosen subsequently\"", Theirs: "not in the paper",
 		Predicate: "After all training triplets the test error with uniform draws minus that with draws in proportion to 1/(1 + times drawn), paired by trial, is positive on 100 points and on 500. Readings: PA-ERKLE and STE-ERKLE.",

@@ -23,6 +23,7 @@ const restartNote = " Readings: 2, 10 or 50 coordinates."
 var restartClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "restarts-local", View: "restarts",
+		Ours:      true,
 		Statement: "Ours, after Section 2: the local minima of the embedding-learning counterparts matter, so that starts end at different objectives.",
 		Where:     section2 + ": \"non-convex optimization problems, which only guarantee convergence to a local minimum\", of which no run can be the opposite", Theirs: "no number",
 		Predicate: "Of ten random starts fitted to all triplets, the largest objective minus the least, in units of that of all objects in one place, minus 0.01 (ten times the tolerance of the fits) is > 0, for GNMDS, STE and CKL on the synthetic points and on both sets of people's answers." + restartNote,
@@ -56,6 +57,7 @@ var restartClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID: "restarts-chosen", View: "restarts",
+		Ours:      true,
 		Title:     "Ours: the best of ten starts by its objective has a smaller test error than one start.",
 		Statement: "Ours: the best of ten starts by its objective, which is what is chosen among them, has a smaller test error than one start.",
 		Where:     section2 + ", which describes the choice", Theirs: "not in the paper",
@@ -66,6 +68,7 @@ var restartClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID: "restarts-kernel", View: "restarts",
+		Ours:      true,
 		Title:     "Ours: the convex fit of a kernel generalises as well as the best of ten embeddings with the same loss.",
 		Statement: "Ours: the fit of a kernel, convex with GNMDS and STE, generalises as well as the best of ten embeddings with the same loss and weight of the trace.",
 		Where:     section2, Theirs: "not in the paper",
@@ -76,6 +79,7 @@ var restartClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID: "restarts-erkle", View: "restarts",
+		Ours:      true,
 		Statement: "Ours: PA-ERKLE with ten passes generalises better than the best of ten embeddings.",
 		Where:     section2, Theirs: "not in the paper", Afterwards: "the errors of ERKLE and of the batch methods in Figs. 1 and 4",
 		Predicate: "With all triplets, the test error of the best start minus that of PA-ERKLE with ten passes is > 0, for each loss on each data set." + restartNote,

@@ -93,6 +93,7 @@ var scenesClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID: "scenes-teach", View: "scenes-random",
+		Ours:      true,
 		Statement: "Ours: of equally many answers, those to adaptively chosen questions teach more about answers to random questions.",
 		Where:     "not in the paper, which tests on adaptively chosen triplets", Theirs: "not in the paper", Afterwards: "the errors of PA-ERKLE, STE-Batch and CKL-Batch in erkle2015/active on points",
 		Predicate: "Averaged over the 5 sizes, the error on random answers that are never asked for, with training triplets from 3,600 answers asked at random minus that with triplets from as many asked adaptively, paired by trial, is > 0 for each of the 7 methods on both data sets. Readings: τ by validation or best on test.",

@@ -45,7 +45,6 @@ var Speed = experiment.Spec{
 	Title:   "Time and memory of ERKLE by the number of objects and of triplets seen, structured against dense",
 	Source:  "Section 4.2, \"O(n²) complexity\"",
 	Version: 2,
-	Ours:    true,
 	Timing:  true,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell

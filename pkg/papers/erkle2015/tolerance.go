@@ -223,6 +223,7 @@ const (
 var toleranceClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "tolerance-skips", View: "tolerance",
+		Ours:      true,
 		Title:     "Ours: with a tolerance that costs no accuracy, roughly 93 % of the projections can be skipped.",
 		Statement: "Ours: with a tolerance on the smallest eigenvalue that costs no accuracy, the projection can be skipped roughly 93 % of the time.",
 		Where:     "Section 5.2", Theirs: "roughly 93 %, without a tolerance",

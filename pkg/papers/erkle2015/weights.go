@@ -122,6 +122,7 @@ var weightsView = frame.View{
 var weightsClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "weights-helps", View: "weights",
+		Ours:      true,
 		Statement: "Ours, after Section 6: PA-ERKLE generalises better with a weight of the trace that has no parameter than without one.",
 		Where:     "Section 6, suggested as future work; Section 4.1: \"our online formulation does not include trace regularization. Although this may impact our method in generalizing to unseen triplets\"", Theirs: "not in the paper",
 		Predicate: "The test error of PA-ERKLE minus that with the rule, paired by trial, is positive on 100 points and on 500. Readings: budget and share.",
@@ -129,6 +130,7 @@ var weightsClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID: "weights-tuned", View: "weights",
+		Ours:      true,
 		Title:     "Ours: a weight of the trace without a parameter does as well as the fixed one that validation chooses.",
 		Statement: "Ours, after Section 6: a weight of the trace that has no parameter does as well as the fixed one that validation chooses.",
 		Where:     "Section 6, suggested as future work", Theirs: "not in the paper",

@@ -72,6 +72,7 @@ var fig2abClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID: "fig2-learned", View: "fig2a",
+		Ours:      true,
 		Statement: "What LogDet learns within the basis gains more than one number for the whole basis does.",
 		Where:     notInPaper, Theirs: notInPaper,
 		Predicate: "Ours, a control. On both collections, with the largest basis: the error of W = I + tUUᵀ, t chosen like γ, minus that of LogDet Linear is > 0." + textReadNote,
@@ -87,6 +88,7 @@ var fig2abClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID: "fig2-labels", View: "fig2a",
+		Ours:      true,
 		Title:     "The class labels in the basis gain without learning: its coordinates have lower error than as many of LSA.",
 		Statement: "The class labels in the basis gain without any learning: distances in the coordinates of the basis alone have lower error than in as many coordinates of LSA.",
 		Where:     notInPaper, Theirs: notInPaper,

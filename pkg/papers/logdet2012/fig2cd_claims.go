@@ -76,6 +76,7 @@ var fig2cdClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID: "fig2cd-graph", View: "fig2cd-counts",
+		Ours:      true,
 		Statement: "Ours, a control: the graph of unlabelled digits helps Trace-SSIKDR.",
 		Where:     notInPaper, Theirs: notInPaper,
 		Predicate: planeMeasure + "The number of digits that Trace-SSIKDR separates with the graph of 1,000 digits minus that without a graph is > 0. Readings: rank 2 in three ways; queries from zip.test and from unseen zip.train.",
@@ -88,6 +89,7 @@ var fig2cdClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID: "fig2cd-fda", View: "fig2cd-counts",
+		Ours:      true,
 		Statement: "Ours, a control: Trace-SSIKDR separates more digits than kernel Fisher discriminants, which see the same labels.",
 		Where:     notInPaper, Theirs: notInPaper,
 		Predicate: planeMeasure + "The number of digits that Trace-SSIKDR separates minus that of kernel FDA with the same kernel is > 0." + planeReadNote,

@@ -26,7 +26,6 @@ var Details = experiment.Spec{
 	ID:      "pa2013/details",
 	Title:   "Projection after q updates, the initial model, the last pairs, and when to stop, on four databases",
 	Source:  "Sections 1, 2.4 and 4",
-	Ours:    true,
 	Version: 1,
 	Cells: func(scale experiment.Scale) (cells []experiment.Cell) {
 		all := databasesAt(scale)[:1]

@@ -76,6 +76,7 @@ var detailsClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID: "criterion", View: "stop",
+		Ours:      true,
 		Title:     "Ours: a convergence criterion ends the steps before 20 % of the pairs at no cost in error.",
 		Statement: "Ours: a convergence criterion ends the steps before 20 % of the pairs at no cost in error (the paper has such criteria under study).",
 		Where:     "Section 4", Theirs: "no number",

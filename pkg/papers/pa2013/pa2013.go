@@ -10,9 +10,9 @@ import (
 	"metriclab/pkg/experiment"
 )
 
-// Paper lists the experiments in the order of the paper.
+// Paper lists the experiments: those of the paper in its order, then ours.
 var Paper = experiment.Paper{
 	Key:         "pa2013",
 	Citation:    "A. Perez-Suay, F. J. Ferri. Online Metric Learning Methods Using Soft Margins and Least Squares Formulations. 2013.",
-	Experiments: []experiment.Spec{Comparison, Classes, Sensitivity, Details, RelaxTime},
+	Experiments: []experiment.Spec{Details, Comparison, Classes, RelaxTime, Sensitivity},
 }

@@ -369,6 +369,7 @@ var batchClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID: "batch-conversions", View: "batch",
+		Ours:      true,
 		Title:     "Ours: on digits the averaged and the validated hypothesis have a lower held-out loss than the last one.",
 		Statement: "Ours, after \"various techniques to convert from online to batch learning\": on digits the averaged and the validated hypothesis have a lower held-out loss than the last one.",
 		Where:     "Section 6", Theirs: "not in the paper",

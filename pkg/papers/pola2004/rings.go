@@ -72,6 +72,7 @@ var Rings = experiment.Spec{
 	},
 	Claims: experiment.Claims([]experiment.Claim{{
 		ID:        "rings-kernel",
+		Ours:      true,
 		View:      "rings",
 		Title:     "Ours: kernel POLA separates two rings, which no linear metric does: its error is below 5 %.",
 		Statement: "Ours: kernel POLA separates two rings, which no linear metric does: its error on new pairs is below 5 %, and below that of POLA and of the Euclidean metric.",

@@ -242,6 +242,7 @@ var theorem1Claims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "lemma3-corrected",
+		Ours:      true,
 		View:      "lemma3",
 		Statement: "Ours: ‖A‖² + (b − b₁)² ≤ 4(‖A*‖² + (b* − b₁)²) after every round (Lemma 3 corrected).",
 		Where:     "Section 6, Lemma 3; docs/errata.md", Theirs: "not in the paper",

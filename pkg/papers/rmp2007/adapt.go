@@ -49,7 +49,6 @@ var Adapt = experiment.Spec{
 	ID:      "rmp2007/adapt",
 	Title:   "Pixels chosen of images that change: the whole subset at once against one pixel per round",
 	Source:  "Section 5.2, second paragraph (\"our chosen subset of features can completely change between rounds\"), which has no experiment",
-	Ours:    true,
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		s := adaptSettings{M: featureCounts, Rounds: 80, Steps: 5000, Methods: []string{rmpPrinted, rmpCorrected, rmpOneSwap, rmpCorrectedSwap, bestExchange}}

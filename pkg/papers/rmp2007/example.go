@@ -344,6 +344,7 @@ var exampleClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "example-expected-bound",
+		Ours:      true,
 		View:      "example-bounds",
 		Title:     "Ours: the expected regret is at most LogMaps/η + ηTA²/8, η printed or corrected, and at most its anytime bound.",
 		Statement: "Ours: the expected regret of Algorithm 1 is at most LogMaps/η + ηTA²/8 for η printed and corrected, and at most its anytime bound.",

@@ -399,6 +399,7 @@ var Fig1Width = experiment.Spec{
 	ID:      "rmp2007/fig1-width",
 	Title:   "Fig. 1 for Gaussians of other widths: is the regret sublinear, and is EM poor?",
 	Source:  "Section 5.1, Fig. 1, whose width is not printed",
+	Ours:    true,
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell

@@ -74,6 +74,7 @@ var fig1Claims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "fig1-kmeans",
+		Ours:      true,
 		View:      "fig1-width-one",
 		Title:     "Ours: K-means, too, has a larger regret than RMP in Fig. 1.",
 		Statement: "Ours, after \"a more subtle issue associated with applying a 'find the best' algorithm, such as K-means\": K-means has a larger regret than RMP in Fig. 1, too.",

@@ -490,6 +490,7 @@ var fig2Claims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "fig2-random",
+		Ours:      true,
 		Statement: "Ours: RMP's pixels serve better than random ones.",
 		Where:     "not in the paper", Theirs: "not in the paper",
 		Predicate: "The error with random pixels minus RMP's, averaged over the checkpoints from 50 images on and paired by trial, is positive on each of the four curves (task and m). Readings: each variant of RMP (distortion, η, walk), and the first with a ridge of strength 1.",

@@ -40,7 +40,6 @@ var MedoidCost = experiment.Spec{
 	ID:      "rmp2007/medoidcost",
 	Title:   "The cost of k-medoids against that of k-means, counted in operations",
 	Source:  "Section 5.1 (\"performing K-medoids clustering is computationally more expensive than K-means\"), which cites it",
-	Ours:    true,
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell

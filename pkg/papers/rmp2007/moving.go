@@ -61,7 +61,6 @@ var Moving = experiment.Spec{
 	ID:      "rmp2007/moving",
 	Title:   "Clustering of objects that move: comparators that change, and one object asked for per round",
 	Source:  "Section 2, scenario (a) and footnote 1; Section 5.1, second paragraph; Section 5.2, which only name them",
-	Ours:    true,
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		s := movingSettings{Objects: 40, M: 4, Rounds: 400, Steps: 500, Starts: 10, Methods: []string{rmpPrinted, rmpCorrected, rmpOneSwap, rmpShare, ftlName}}
@@ -323,6 +322,7 @@ var movingClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "moving-sharing",
+		Ours:      true,
 		Title:     "Ours: where groups change, a fixed share of copies of RMP that start anew loses less than RMP.",
 		Statement: "Ours, after footnote 1 (comparators that change through time): where groups change, a fixed share of copies of RMP that start anew loses less than RMP.",
 		Where:     "Section 1, footnote 1", Theirs: "not in the paper",
@@ -331,6 +331,7 @@ var movingClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "moving-sharing-price",
+		Ours:      true,
 		Statement: "Ours: where groups stay, the fixed share has a price: it loses more than RMP.",
 		Where:     "Section 1, footnote 1", Theirs: "not in the paper",
 		Predicate: "Loss of the fixed share minus that of RMP, η printed, paired by trial, is positive in the world together.",
@@ -354,6 +355,7 @@ var movingClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "asked-eta",
+		Ours:      true,
 		Title:     "Ours: in scenario (a) the printed η is the one that the proof needs; the corrected one loses more.",
 		Statement: "Ours: in scenario (a) a loss is in [0, 1], so that the printed η is the one that the proof of Theorem 2.1 needs; the corrected one, which is divided by about A, loses more.",
 		Where:     "Section 2, scenario (a)", Theirs: "not in the paper",

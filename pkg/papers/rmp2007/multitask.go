@@ -349,6 +349,7 @@ func tasksServed(rows *table.Table) plots.Mark {
 var multitaskClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "multitask-random",
+		Ours:      true,
 		Statement: "Ours: the features that RMP shares among tasks are more salient on them than random ones.",
 		Where:     "not in the paper (Section 1 names the application)", Theirs: "not in the paper",
 		Predicate: "On other images, the loss of the last map over m random features minus that of RMP's, paired by trial, is positive for each m. Readings: η as printed and corrected.",
@@ -356,6 +357,7 @@ var multitaskClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "multitask-own",
+		Ours:      true,
 		Title:     "Ours: in the end one feature of its own costs a task less than the best of m shared ones.",
 		Statement: "Ours: sharing has a price: in the end one feature of its own costs a task less than the best of m shared ones.",
 		Where:     "not in the paper (Section 1 names the application)", Theirs: "not in the paper",

@@ -24,7 +24,6 @@ var Overfit = experiment.Spec{
 	ID:      "rmp2007/overfit",
 	Title:   "Pixels chosen without and with labels: training error against test error",
 	Source:  "Section 5.2 (\"by selecting features without labels, we are less prone to overfitting\"), which has no experiment",
-	Ours:    true,
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		checkpoints := []int{10, 20, 50, 100}

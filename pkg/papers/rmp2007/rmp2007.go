@@ -22,11 +22,11 @@ import (
 	"metriclab/pkg/table"
 )
 
-// Paper lists the experiments in the order of the paper.
+// Paper lists the experiments: those of the paper in its order, then ours.
 var Paper = experiment.Paper{
 	Key:         "rmp2007",
 	Citation:    "A. Rakhlin, J. Abernethy, P. L. Bartlett. Online Discovery of Similarity Mappings. ICML 2007.",
-	Experiments: []experiment.Spec{SetCover, Fig1, Fig1Width, Example, Fig2, Fig3, Objective, Multitask, Sensors, Moving, Subsets, Overfit, Adapt, MedoidCost},
+	Experiments: []experiment.Spec{Sensors, Moving, SetCover, MedoidCost, Fig1, Example, Adapt, Objective, Overfit, Fig2, Fig3, Multitask, Subsets, Fig1Width},
 }
 
 // The learners as tables name them: RMP by the rule of its learning rate.

@@ -72,7 +72,6 @@ var Sensors = experiment.Spec{
 	ID:      "rmp2007/sensors",
 	Title:   "Four sensors that follow moving objects on a grid: regret against the best fixed placement",
 	Source:  "Section 1, application 4, which the paper only names",
-	Ours:    true,
 	Version: 2,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		s := sensorSettings{M: 4, Side: sensorSide, Objects: sensorObjects, Rounds: 400, Steps: 2000}

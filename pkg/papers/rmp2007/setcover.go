@@ -32,7 +32,6 @@ var SetCover = experiment.Spec{
 	ID:      "rmp2007/setcover",
 	Title:   "Theorem 4.1's reduction: covers of size m against maps of cost 0, by brute force",
 	Source:  "Section 4, Theorem 4.1, which has no experiment",
-	Ours:    true,
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		s := coverSettings{1000, coverElements, coverSubsets, []float64{0.15, 0.3, 0.5}}

@@ -273,6 +273,7 @@ const subsetNamed = "not in the paper (Section 1, application 2, names the appli
 var subsetClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "subsets-salient",
+		Ours:      true,
 		Title:     "Ours: of small subsets of features, RMP finds a small number that cost less than random ones.",
 		Statement: "Ours: of a collection of small subsets of features, RMP finds a small number that are salient on the tasks: they cost less than random ones.",
 		Where:     subsetNamed, Theirs: "not in the paper",
@@ -289,6 +290,7 @@ var subsetClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "subsets-larger",
+		Ours:      true,
 		Statement: "Ours: subsets as prototypes pay: as many shared subsets of three features cost less than shared single features.",
 		Where:     subsetNamed, Theirs: "not in the paper",
 		Predicate: "On other images, the loss of RMP's last map with m single pixels minus that with m subsets of three, paired by trial, is positive for each m. Readings: η as printed and corrected.",
@@ -298,6 +300,7 @@ var subsetClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "subsets-pixels",
+		Ours:      true,
 		Statement: "Ours: for as many pixels in all, a few larger subsets cost less than more and smaller ones.",
 		Where:     subsetNamed, Theirs: "not in the paper",
 		Predicate: "On other images, the loss of RMP's last map with 9 single pixels minus that with 3 subsets of three, and with 9 subsets of three minus that with 3 of nine, paired by trial, are positive. Readings: η as printed and corrected.",
