@@ -122,6 +122,24 @@ func TestView(t *testing.T) {
 	if d, err := v.Draw(made().Where("cell", "three")); err != nil || len(d.Panels) != 0 || len(d.Notes) == 0 {
 		t.Errorf("of no row: %+v, %v", d, err)
 	}
+	for of, want := range map[string]int{"two": 2, "three": 0} {
+		v := v
+		v.Needs = []string{"cell", of}
+		if d, err := v.Draw(made()); err != nil || len(d.Panels) != want {
+			t.Errorf("needs %s: %+v, %v", of, d, err)
+		}
+	}
+	points := Scatter(plots.Points{Shape: 3}, Column("wrong"), Column("of"))
+	if m := points(made().Where("cell", "one", "trial", "0")).(plots.Points); m.Shape != 3 || !slices.Equal(m.X, []float64{40, 20, 50, 30}) || m.Y[3] != 100 {
+		t.Errorf("points %+v", m)
+	}
+	if points(made().Where("cell", "three")) != nil {
+		t.Error("points of no row")
+	}
+	roomy := PerMark(plots.Panel{}, "method", func(int, string) Mark { return Dots(plots.Intervals{}, "size", Column("wrong"), Band{None: true}) }).WithRoom()(made())
+	if want := 1.05 * 53.0; math.Abs(roomy[0].XMax-want) > 1e-12 {
+		t.Errorf("axis to %v, want %v", roomy[0].XMax, want)
+	}
 	tb := made()
 	for i, mark := range PerMark(plots.Panel{Title: "all"}, "cell", func(i int, cell string) Mark {
 		return Line(plots.Line{Name: cell, Color: i}, "of", errs, Percent)

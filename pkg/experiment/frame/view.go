@@ -133,6 +133,18 @@ func (m Mark) On(rows Rows) Mark {
 	return func(t *table.Table) plots.Mark { return m(rows(t)) }
 }
 
+// Scatter has a point per row.
+func Scatter(style plots.Points, x, y Measure) Mark {
+	return func(rows *table.Table) plots.Mark {
+		if rows.Len() == 0 {
+			return nil
+		}
+		m := style
+		m.X, m.Y = x(rows), y(rows)
+		return m
+	}
+}
+
 // Fixed is the mark itself, whatever the rows are.
 func Fixed(m plots.Mark) Mark { return func(*table.Table) plots.Mark { return m } }
 
@@ -156,6 +168,21 @@ func Each(panels ...Panel) Panels {
 			}
 			if len(p.Marks) > 0 {
 				out = append(out, p.Panel)
+			}
+		}
+		return out
+	}
+}
+
+// WithRoom ends the horizontal axes of dots 5 % beyond the largest.
+func (p Panels) WithRoom() Panels {
+	return func(rows *table.Table) []plots.Panel {
+		out := p(rows)
+		for i := range out {
+			for _, m := range out[i].Marks {
+				if m, ok := m.(plots.Intervals); ok {
+					out[i].XMax = max(out[i].XMax, 1.05*slices.Max(m.X))
+				}
 			}
 		}
 		return out
@@ -305,6 +332,8 @@ func (x Text) of(rows *table.Table) *plots.TextTable {
 type View struct {
 	// Of are the cells of the rows that it shows, as Table.Where takes them; nil means all.
 	Of []string
+	// Needs are the cells of rows without which there is nothing to draw, as Table.Where takes them.
+	Needs []string
 	// From makes the rows that it shows of these, if it is not nil.
 	From    Rows
 	Panels  Panels
@@ -319,6 +348,9 @@ type View struct {
 func (v View) Draw(t *table.Table) (plots.Drawing, error) {
 	if v.Of != nil {
 		t = t.Where(v.Of...)
+	}
+	if v.Needs != nil && t.Where(v.Needs...).Len() == 0 {
+		return plots.Missing(v.Missing), nil
 	}
 	if v.From != nil {
 		t = v.From(t)
