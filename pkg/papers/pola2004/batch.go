@@ -7,12 +7,13 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/labels"
@@ -90,8 +91,8 @@ var Batch = experiment.Spec{
 	Columns: batchColumns,
 	Trial:   batchTrial,
 	Views: []experiment.View{
-		{Name: "batch", Title: "Held-out loss of five hypotheses", Draw: given("any hypothesis", drawBatch, "kind", "hypothesis")},
-		{Name: "batch-runs", Title: "Iterations of batch POLA and their bound", Draw: given("any run", drawBatchRuns, "kind", "run")},
+		{Name: "batch", Title: "Held-out loss of five hypotheses", Draw: batchView.Draw},
+		{Name: "batch-runs", Title: "Iterations of batch POLA and their bound", Draw: batchRunsView.Draw},
 	},
 	Claims: batchClaims,
 	Cost:   3 * time.Second,
@@ -204,11 +205,7 @@ func batchTrial(ctx context.Context, run *experiment.Run) error {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
 		add(r.name, fit.Metric, fit.Threshold)
-		done := 0.0
-		if fit.Status == learners.Converged {
-			done = 1
-		}
-		run.Rows.Add(table.Key{"kind": "run", "method": r.name}, table.Values{"iterations": float64(fit.Iterations), "bound": d.bound, "converged": done})
+		run.Rows.Add(table.Key{"kind": "run", "method": r.name}, table.Values{"iterations": float64(fit.Iterations), "bound": d.bound, "converged": one(fit.Status == learners.Converged)})
 	}
 	return nil
 }
@@ -261,30 +258,24 @@ func onlineHypotheses(ctx context.Context, d batchData) ([]hypothesis, error) {
 	return []hypothesis{{l.Metric(), l.Threshold()}, {mean, threshold / float64(round)}, best}, nil
 }
 
-func drawBatch(t *table.Table) plots.Drawing {
-	hyp := t.Where("kind", "hypothesis")
-	text := &plots.TextTable{Head: []string{"pairs", "hypothesis", "largest training loss", "mean training loss", "mean held-out loss", "held-out pairs wrong (%)"}}
-	p := plots.Panel{XLabel: "mean hinge loss on held-out pairs"}
-	var names []string
-	for cell, g := range hyp.Group("cell") {
-		names = append(names, cell)
-		for _, m := range hypotheses {
-			v := func(column string) []float64 { return g.Where("method", m).Values(column) }
-			text.Rows = append(text.Rows, []string{cell, m, fmt.Sprintf("%.3g", slices.Max(experiment.NotEmpty("losses of "+m, v("largest")))), fmt.Sprintf("%.3g", stat.Mean(v("training"), nil)), interval(v("held_out")), judge.Summarize(v("wrong")).Percent()})
-		}
-	}
-	for i, cell := range names {
-		pts := plots.Intervals{Name: cell, Color: i}
-		for _, m := range hypotheses {
-			mean, half := judge.Summarize(hyp.Where("cell", cell, "method", m).Values("held_out")).Interval()
-			pts.Labels, pts.X, pts.Err = append(pts.Labels, m), append(pts.X, mean), append(pts.Err, half)
-		}
-		p.Marks = append(p.Marks, pts)
-	}
-	d := plots.Drawing{Panels: []plots.Panel{p}, Text: text}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("Mean hinge loss on held-out pairs of five hypotheses. The averaged one is the mean of all matrices and thresholds; the validated one has the least loss on a quarter as many other pairs. Made-up pairs that a metric of rank 3 in 10 dimensions separates, and uniformly random pairs of digits after PCA (held-out ones of test images, validation ones of other training images). β = %g; batch POLA ends after 1,000 passes over made-up pairs and 25 over pairs of digits, or as many steps, if it must; which fits came to β the view batch-runs tells. The largest training loss is that of any trial. %s",
-		batchBeta, trialsNote(t))}
-	return d
+var heldOut = frame.Column("held_out")
+
+var batchView = frame.View{
+	Of: []string{"kind", "hypothesis"},
+	Panels: frame.PerMark(plots.Panel{XLabel: "mean hinge loss on held-out pairs"}, "cell", func(i int, cell string) frame.Mark {
+		return frame.Dots(plots.Intervals{Name: cell, Color: i}, "method", heldOut, frame.Band{})
+	}),
+	Text: &frame.Text{By: []string{"cell", "pairs", "method", "hypothesis"}, Cells: []frame.Cell{
+		{Head: "largest training loss", Of: func(g *table.Table) string { return fmt.Sprintf("%.3g", slices.Max(g.Values("largest"))) }},
+		frame.Of("mean training loss", frame.Column("training"), frame.Band{}, "%.3g"),
+		{Head: "mean held-out loss", Of: func(g *table.Table) string { return interval(heldOut(g)) }},
+		frame.WithInterval("held-out pairs wrong (%)", frame.Column("wrong"), frame.Band{}),
+	}},
+	Missing: "any hypothesis",
+	Caption: frame.Says(
+		"Mean hinge loss on held-out pairs of five hypotheses. The averaged one is the mean of all matrices and thresholds; the validated one has the least loss on a quarter as many other pairs.",
+		"Made-up pairs that a metric of rank 3 in 10 dimensions separates, and uniformly random pairs of digits after PCA (held-out ones of test images, validation ones of other training images).",
+		fmt.Sprintf("β = %g; batch POLA ends after 1,000 passes over made-up pairs and 25 over pairs of digits, or as many steps, if it must; which fits came to β the view batch-runs tells. The largest training loss is that of any trial.", batchBeta), drawsOnly),
 }
 
 // interval is a mean with its half-width, where there is one.
@@ -296,23 +287,36 @@ func interval(values []float64) string {
 	return fmt.Sprintf("%.3g ± %.2g", mean, half)
 }
 
-func drawBatchRuns(t *table.Table) plots.Drawing {
-	text := &plots.TextTable{Head: []string{"pairs", "batch POLA", "iterations, mean", "least bound", "converged"}}
-	for cell, g := range t.Where("kind", "run").Group("cell") {
-		for _, m := range []string{hypothesisPasses, hypothesisSteps} {
-			r := g.Where("method", m)
-			bound := "none known"
-			if b := slices.Min(experiment.NotEmpty("bounds", r.Values("bound"))); b > 0 {
-				bound = fmt.Sprintf("%.3g", b)
+var batchRunsView = frame.View{
+	Of: []string{"kind", "run"},
+	Text: &frame.Text{By: []string{"cell", "pairs", "method", "batch POLA"}, Cells: []frame.Cell{
+		frame.Of("iterations, mean", frame.Column("iterations"), frame.Band{}, "%.0f"),
+		{Head: "least bound", Of: func(g *table.Table) string {
+			if b := slices.Min(bound(g)); b > 0 {
+				return fmt.Sprintf("%.3g", b)
 			}
-			n := 0
-			for _, c := range r.Values("converged") {
-				n += int(c)
-			}
-			text.Rows = append(text.Rows, []string{cell, m, fmt.Sprintf("%.0f", stat.Mean(r.Values("iterations"), nil)), bound, fmt.Sprintf("%d of %d", n, r.Len())})
-		}
-	}
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "How many iterations batch POLA takes until no training pair has a hinge loss above β, and the paper's bound R(‖A*‖² + (b* − b₁)²)/β², of the trial with the smallest bound. \"It invokes POLA multiple times\" is read as passes over all pairs, and as steps on the pair of the largest loss. " + trialsNote(t)}}
+			return "none known"
+		}},
+		{Head: "converged", Of: func(g *table.Table) string {
+			return fmt.Sprintf("%g of %d", floats.Sum(g.Values("converged")), g.Len())
+		}},
+	}},
+	Missing: "any run",
+	Caption: frame.Says(
+		"How many iterations batch POLA takes until no training pair has a hinge loss above β, and the paper's bound R(‖A*‖² + (b* − b₁)²)/β², of the trial with the smallest bound.",
+		"", "\"It invokes POLA multiple times\" is read as passes over all pairs, and as steps on the pair of the largest loss.", drawsOnly),
+}
+
+// batchFits are the two readings of batch POLA.
+var batchFits = []string{hypothesisPasses, hypothesisSteps}
+
+var bound = frame.Column("bound")
+
+// onDigits are the rows of cells for which no bound is known: those of digits.
+func onDigits(t *table.Table) *table.Table {
+	return frame.Only("cell", slices.DeleteFunc(t.Unique("cell"), func(cell string) bool {
+		return experiment.First(t.Where("kind", "run", "cell", cell), "bound") != 0
+	})...)(t)
 }
 
 // smallLoss is "the loss on the test set is also small": the mean held-out loss is at most 2β.
@@ -324,21 +328,16 @@ var batchClaims = experiment.Claims([]experiment.Claim{
 		Statement: "The loss bound guarantees that at most ⌈R(‖A*‖² + (b* − b₁)²)/β²⌉ invocations of POLA will be required.",
 		Where:     "Section 6", Theirs: "the bound",
 		Predicate: "On separable pairs batch POLA converges within the bound in every trial, for each number of pairs; an invocation being a pass, or a step on the pair of the largest loss.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Under([]string{hypothesisPasses, hypothesisSteps}, func(m string) judge.Test {
-				var holds judge.Holds
-				for _, g := range t.Where("kind", "run", "method", m).Group("trial") {
-					ok := true
-					for i, b := range g.Values("bound") {
-						if b > 0 {
-							ok = ok && g.Values("converged")[i] == 1 && g.Values("iterations")[i] <= b
-						}
+		Test: frame.UnderNames(batchFits, func(m string) frame.Test {
+			return frame.Always(func(g *table.Table) bool {
+				for i, b := range bound(g) {
+					if b > 0 && (g.Values("converged")[i] != 1 || g.Values("iterations")[i] > b) {
+						return false
 					}
-					holds = append(holds, ok)
 				}
-				return holds
-			})
-		},
+				return true
+			}).Where("kind", "run", "method", m)
+		}),
 	},
 	{
 		ID: "batch-generalises", View: "batch",
@@ -347,13 +346,10 @@ var batchClaims = experiment.Claims([]experiment.Claim{
 		Predicate: "2β − mean hinge loss on held-out pairs > 0 on each set of pairs, separable and of digits, over trials; for both readings of an invocation, on all sets and on those where every fit came to β.",
 		Test: func(t *table.Table) judge.Test {
 			var out judge.Readings
-			for _, m := range []string{hypothesisPasses, hypothesisSteps} {
+			for _, m := range batchFits {
 				var all, reached []judge.Unit
 				for cell, g := range t.Where("kind", "hypothesis", "method", m).Group("cell") {
-					u := judge.Unit{Name: cell}
-					for _, v := range g.Values("held_out") {
-						u.Diffs = append(u.Diffs, smallLoss-v)
-					}
+					u := judge.Unit{Name: cell, Diffs: heldOut.Times(-1).Plus(smallLoss)(g)}
 					all = append(all, u)
 					if slices.Min(experiment.NotEmpty("runs of "+cell, t.Where("kind", "run", "method", m, "cell", cell).Values("converged"))) == 1 {
 						reached = append(reached, u)
@@ -374,16 +370,9 @@ var batchClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours, after \"various techniques to convert from online to batch learning\": on digits the averaged and the validated hypothesis have a lower held-out loss than the last one.",
 		Where:     "Section 6", Theirs: "not in the paper",
 		Predicate: "Per pair of digits, held-out loss of the last hypothesis − that of the other > 0, paired over trials; averaged and validated.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Under([]string{hypothesisAveraged, hypothesisValidated}, func(m string) judge.Test {
-				var units []judge.Unit
-				for cell, g := range t.Where("kind", "hypothesis").Group("cell") {
-					if experiment.First(t.Where("kind", "run", "cell", cell), "bound") == 0 {
-						units = append(units, judge.Paired(cell, g.Where("method", hypothesisLast).Values("held_out"), g.Where("method", m).Values("held_out")))
-					}
-				}
-				return judge.Positive{Units: units}
-			})
-		},
+		Test: frame.UnderNames([]string{hypothesisAveraged, hypothesisValidated}, func(m string) frame.Test {
+			better := frame.OverGroups(heldOut.Where("method", hypothesisLast).Minus(heldOut.Where("method", m)), "cell")
+			return frame.Positive(judge.Rule{}, better.Where("kind", "hypothesis")).On(onDigits)
+		}),
 	},
 })

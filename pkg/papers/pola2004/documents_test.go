@@ -153,10 +153,10 @@ func TestChosenSettingsAreThoseOfTheTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := bestOf(tb, mainVariant); m != paumChosen {
+	if m := bestOf(tb.Where("setting", mainVariant)); m != paumChosen {
 		t.Errorf("the table chooses PAUM margins %v, Fig. 4 has %v", m, paumChosen)
 	}
-	if r := bestRelaxation(tb); r != relaxedPOLA {
+	if r := bestRelaxation(tb.Where("setting", variantGrid)); r != relaxedPOLA {
 		t.Errorf("the table chooses the relaxation %+v, Fig. 4 has %+v", r, relaxedPOLA)
 	}
 }
@@ -232,7 +232,7 @@ func TestPAUMCaptionIsOfWhatIsDrawn(t *testing.T) {
 			}
 		}
 	}
-	d, err := drawPAUM(settingsRatioLow, topicRatioLow, "")(tb)
+	d, err := paumView(settingsRatioLow, topicRatioLow, "").Draw(tb)
 	if err != nil {
 		t.Fatal(err)
 	}

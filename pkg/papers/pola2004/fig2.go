@@ -2,7 +2,6 @@ package pola2004
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"sort"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/labels"
@@ -66,10 +66,10 @@ var Fig2 = experiment.Spec{
 	Columns: fig2Columns,
 	Trial:   fig2Trial,
 	Views: []experiment.View{
-		{Name: "fig2", Title: "Fig. 2: noisy digits, their reconstructions and distances (one noise value per image)", Draw: drawFig2(synthetic.NoisePerImage)},
-		{Name: "fig2-per-line", Title: "Fig. 2 with one noise value per line", Draw: drawFig2(synthetic.NoisePerLine)},
-		{Name: "fig2-per-pixel", Title: "Fig. 2 with one noise value per pixel", Draw: drawFig2(synthetic.NoisePerPixel)},
-		{Name: "fig2-measures", Title: "Fig. 2 in numbers", Draw: drawFig2Measures},
+		{Name: "fig2", Title: "Fig. 2: noisy digits, their reconstructions and distances (one noise value per image)", Draw: fig2View(synthetic.NoisePerImage).Draw},
+		{Name: "fig2-per-line", Title: "Fig. 2 with one noise value per line", Draw: fig2View(synthetic.NoisePerLine).Draw},
+		{Name: "fig2-per-pixel", Title: "Fig. 2 with one noise value per pixel", Draw: fig2View(synthetic.NoisePerPixel).Draw},
+		{Name: "fig2-measures", Title: "Fig. 2 in numbers", Draw: fig2MeasuresView.Draw},
 	},
 	Claims: fig2Claims,
 	Cost:   time.Second,
@@ -215,42 +215,46 @@ func orderProbability(x *mat.Dense, y []int) float64 {
 	return below / (same * different)
 }
 
-var fig2Methods = []string{fig2Noisy, "PCA", pola}
-
-func drawFig2(reading synthetic.NoiseReading) func(t *table.Table) (plots.Drawing, error) {
-	where := []string{"cell", reading.String(), "kind", "image"}
-	return given("images of the first trial under the reading "+reading.String(), func(t *table.Table) plots.Drawing {
-		images := t.Where(where...)
-		d := plots.Drawing{Columns: 3, Caption: plots.Caption{Shows: fmt.Sprintf(
-			"64 noisy 12×12 images of 2 (first half) and 5 (first trial). Noise reading: %s; 0 dB. Top: the images, and each image rebuilt from its mean and one "+
-				"direction: PCA's first component, or the largest eigenvector of POLA's matrix after one pass over all 2,016 pairs. Bottom: the distances "+
-				"between the images above; a block structure separates the digits. Images are scaled by one factor so that the clean digits have unit norm on average; the noise has the "+
-				"energy of the clean image; POLA starts from b₁ = 1; adding the mean to POLA's reconstruction is our choice. Grey values run over the range of each panel.", describeNoise[reading])}}
-		var bottom []plots.Panel
-		for _, method := range fig2Methods {
-			g := images.Where("method", method)
-			twos := g.Where("label", "2")
-			pix := append(fig2Images(twos), fig2Images(g.Where("label", "5"))...)
-			z := make([][]float64, len(pix))
-			for i := range z {
-				z[i] = make([]float64, len(pix))
-				for j := range z[i] {
-					z[i][j] = math.Sqrt(metric.Euclidean{}.SqDist(pix[i], pix[j]))
+func fig2View(reading synthetic.NoiseReading) frame.View {
+	return frame.View{
+		Of:      []string{"cell", reading.String(), "kind", "image"},
+		Columns: 3,
+		Panels: func(t *table.Table) (top []plots.Panel) {
+			var bottom []plots.Panel
+			for method, g := range t.Group("method") {
+				twos := g.Where("label", "2")
+				pix := append(fig2Images(twos), fig2Images(g.Where("label", "5"))...)
+				z := make([][]float64, len(pix))
+				for i := range z {
+					z[i] = make([]float64, len(pix))
+					for j := range z[i] {
+						z[i][j] = math.Sqrt(metric.Euclidean{}.SqDist(pix[i], pix[j]))
+					}
 				}
+				digits := []plots.Tick{{At: float64(twos.Len()) / 2, Label: "2"}, {At: float64(twos.Len()+len(z)) / 2, Label: "5"}}
+				title := method
+				if method != fig2Noisy {
+					title = "rebuilt by " + method
+				}
+				top = append(top, plots.Panel{Title: title, HideAxes: true,
+					Marks: []plots.Mark{plots.Images{H: fig2Side, W: fig2Side, Pix: pix, Columns: 8}}})
+				bottom = append(bottom, plots.Panel{Title: "distances, " + method, XLabel: "image", YLabel: "image",
+					Marks: []plots.Mark{plots.Heat{Z: z, BarLabel: "distance", Separators: []int{twos.Len()}, XTicks: digits, YTicks: digits}}})
 			}
-			digits := []plots.Tick{{At: float64(twos.Len()) / 2, Label: "2"}, {At: float64(twos.Len()+len(z)) / 2, Label: "5"}}
-			title := method
-			if method != fig2Noisy {
-				title = "rebuilt by " + method
+			return append(top, bottom...)
+		},
+		Missing: "images of the first trial under the reading " + reading.String(),
+		Caption: func(*table.Table) plots.Caption {
+			return plots.Caption{
+				Shows: "64 noisy 12×12 images of 2 (first half) and 5 (first trial).",
+				Data:  "Noise reading: " + describeNoise[reading] + "; 0 dB.",
+				Protocol: "Top: the images, and each image rebuilt from its mean and one " +
+					"direction: PCA's first component, or the largest eigenvector of POLA's matrix after one pass over all 2,016 pairs. Bottom: the distances " +
+					"between the images above; a block structure separates the digits. Images are scaled by one factor so that the clean digits have unit norm on average; the noise has the " +
+					"energy of the clean image; POLA starts from b₁ = 1; adding the mean to POLA's reconstruction is our choice. Grey values run over the range of each panel.",
 			}
-			d.Panels = append(d.Panels, plots.Panel{Title: title, HideAxes: true,
-				Marks: []plots.Mark{plots.Images{H: fig2Side, W: fig2Side, Pix: pix, Columns: 8}}})
-			bottom = append(bottom, plots.Panel{Title: "distances, " + method, XLabel: "image", YLabel: "image",
-				Marks: []plots.Mark{plots.Heat{Z: z, BarLabel: "distance", Separators: []int{twos.Len()}, XTicks: digits, YTicks: digits}}})
-		}
-		d.Panels = append(d.Panels, bottom...)
-		return d
-	}, where...)
+		},
+	}
 }
 
 // fig2Images returns the images of some rows.
@@ -264,22 +268,27 @@ func fig2Images(t *table.Table) [][]float64 {
 	return out
 }
 
-func drawFig2Measures(t *table.Table) (plots.Drawing, error) {
-	text := &plots.TextTable{Head: []string{"noise", "images", "nearest-prototype accuracy (%)", "order probability of distances (%)"}}
+// fig2Measure is a measure of the images, or of what is rebuilt of them.
+func fig2Measure(kind string) frame.Measure { return frame.Column("value").Where("kind", kind) }
+
+var fig2MeasuresView = frame.View{
+	Text: &frame.Text{Head: []string{"noise", "images"}, Rows: fig2Rows, Cells: []frame.Cell{
+		frame.WithInterval("nearest-prototype accuracy (%)", fig2Measure("accuracy"), frame.Band{}),
+		frame.WithInterval("order probability of distances (%)", fig2Measure("order"), frame.Band{}),
+	}},
+	Missing: "any images",
+	Caption: frame.Says("Nearest-prototype accuracy: the share of images that lie nearer to the clean image of their own digit; it says what a machine can tell, not what a human eye sees (the noisy images themselves reach 100).",
+		"", "Order probability: the probability that two images of different digits are farther apart than two of the same digit (50 is chance, 100 a perfect block structure).", drawsOnly),
+}
+
+var fig2Rows = func() (rows []frame.Row) {
 	for _, r := range noiseReadings {
-		for _, m := range fig2Methods {
-			g := t.Where("cell", r.String(), "method", m)
-			if g.Len() == 0 {
-				continue
-			}
-			text.Rows = append(text.Rows, []string{describeNoise[r], m,
-				judge.Summarize(g.Where("kind", "accuracy").Values("value")).Percent(),
-				judge.Summarize(g.Where("kind", "order").Values("value")).Percent()})
+		for _, m := range []string{fig2Noisy, "PCA", pola} {
+			rows = append(rows, frame.Row{Names: []string{describeNoise[r], m}, Of: []string{"cell", r.String(), "method", m}})
 		}
 	}
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Nearest-prototype accuracy: the share of images that lie nearer to the clean image of their own digit; it says what a machine can tell, not what a human eye sees (the noisy images themselves reach 100). Order probability: " +
-		"the probability that two images of different digits are farther apart than two of the same digit (50 is chance, 100 a perfect block structure). " + trialsNote(t)}}, nil
-}
+	return rows
+}()
 
 var fig2Claims = experiment.Claims([]experiment.Claim{
 	{
@@ -334,19 +343,11 @@ var fig2Claims = experiment.Claims([]experiment.Claim{
 })
 
 // fig2Test tests sign·(measure − bound) > 0 under each reading of the noise.
-func fig2Test(kind, method string, bound, sign float64) func(*table.Table) judge.Test {
-	return func(t *table.Table) judge.Test {
-		return judge.Each(noiseReadings, func(r synthetic.NoiseReading) (string, judge.Test) {
-			cell := r.String()
-			v := t.Where("cell", cell, "kind", kind, "method", method).Values("value")
-			d := make([]float64, len(v))
-			for i := range d {
-				d[i] = sign * (v[i] - bound)
-			}
-			return cell, judge.Shown{
-				Test: judge.Positive{Units: []judge.Unit{{Name: cell, Diffs: d}}, Rule: inPoints},
-				Ours: judge.Summarize(v).Percent() + " %",
-			}
+func fig2Test(kind, method string, bound, sign float64) frame.Test {
+	return frame.Under(noiseReadings, func(r synthetic.NoiseReading) (string, frame.Test) {
+		m := fig2Measure(kind).Where("cell", r.String(), "method", method)
+		return r.String(), frame.Positive(inPoints, frame.Unit(r.String(), m.Plus(-bound).Times(sign))).Told(func(t *table.Table) judge.Shown {
+			return judge.Shown{Ours: judge.Summarize(m(t)).Percent() + " %"}
 		})
-	}
+	})
 }

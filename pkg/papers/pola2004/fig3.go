@@ -3,7 +3,6 @@ package pola2004
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/random"
 
@@ -173,8 +173,7 @@ func fig3Trial(ctx context.Context, run *experiment.Run) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		run.Rows.Add(table.Key{"kind": "error", "method": c.name},
-			table.Values{"error": e, "k": float64(k)})
+		run.Rows.Add(table.Key{"kind": "error", "method": c.name}, table.Values{"error": e, "k": float64(k)})
 	}
 
 	if s.Digits == plottedDigits {
@@ -278,23 +277,18 @@ func (p *problem) twoDimensions(rows *table.Table, seed random.Seed, m *metric.M
 			if err != nil {
 				return err
 			}
-			sep := 0.0
-			if ok {
-				sep = 1
-			}
-			rows.Add(table.Key{"kind": "separable", "method": mp.name, "split": split.name},
-				table.Values{"value": sep})
+			rows.Add(table.Key{"kind": "separable", "method": mp.name, "split": split.name}, table.Values{"value": one(ok)})
 		}
 	}
 	return nil
 }
 
 var fig3Views = []experiment.View{
-	{Name: "fig3-euclidean", Title: "Fig. 3, top left: POLA against the Euclidean metric", Draw: scatter(pola, euclidean)},
-	{Name: "fig3-fda", Title: "Fig. 3, top right: POLA's first eigenvector against FDA", Draw: scatter(polaTop, fdaPlain, fdaRidge)},
-	{Name: "fig3-rca", Title: "Fig. 3, middle left: POLA against RCA without PCA", Draw: scatter(pola, rcaPlain, rcaRidge)},
-	{Name: "fig3-rca-pca", Title: "Fig. 3, middle right: POLA against RCA after PCA", Draw: scatter(pola, rcaPCA)},
-	{Name: "fig3-0-8", Title: "Fig. 3, bottom: 0 and 8 in two dimensions", Draw: given("the problem 0-8", drawTwoDimensions, "kind", "point")},
+	{Name: "fig3-euclidean", Title: "Fig. 3, top left: POLA against the Euclidean metric", Draw: scatter(pola, euclidean).Draw},
+	{Name: "fig3-fda", Title: "Fig. 3, top right: POLA's first eigenvector against FDA", Draw: scatter(polaTop, fdaPlain, fdaRidge).Draw},
+	{Name: "fig3-rca", Title: "Fig. 3, middle left: POLA against RCA without PCA", Draw: scatter(pola, rcaPlain, rcaRidge).Draw},
+	{Name: "fig3-rca-pca", Title: "Fig. 3, middle right: POLA against RCA after PCA", Draw: scatter(pola, rcaPCA).Draw},
+	{Name: "fig3-0-8", Title: "Fig. 3, bottom: 0 and 8 in two dimensions", Draw: twoDimensionsView.Draw},
 	{Name: "fig3-errors", Title: "All errors of Fig. 3 as a table", Draw: drawErrors},
 }
 
@@ -310,7 +304,7 @@ func protocol(t *table.Table) string {
 	return fmt.Sprintf("Data: %s. Each problem: the training images of its two digits among %.0f random ones (%.0f on average, all kept as neighbours), %.0f uniformly random pairs, one pass; "+
 		"error on all %.0f (on average) test images of the two digits; %s; b₁ = %s; k from %s by leave-one-out on the training images under the Euclidean metric, per problem and trial, "+
 		"the same for all methods. %s The test images are the same in all trials, and training draws overlap: the intervals do not cover other test images.",
-		source, size(sizeDrawn), size(sizeTrain), size(sizePairs), size(sizeTest), describeScaling[mainSettings.Scaling], table.Format(mainSettings.B1), strings.ReplaceAll(strings.Trim(fmt.Sprint(mainSettings.Candidates), "[]"), " ", ", "), trialsNote(t))
+		source, size(sizeDrawn), size(sizeTrain), size(sizePairs), size(sizeTest), describeScaling[mainSettings.Scaling], table.Format(mainSettings.B1), strings.ReplaceAll(strings.Trim(fmt.Sprint(mainSettings.Candidates), "[]"), " ", ", "), experiment.TrialsNote(t, drawsOnly))
 }
 
 // rivals explains the methods that need it.
@@ -325,78 +319,90 @@ var rivals = map[string]string{
 
 // scatter draws y's error against the error of one or more others, a point
 // per problem.
-func scatter(y string, others ...string) func(t *table.Table) (plots.Drawing, error) {
-	return given("errors of any problem", func(t *table.Table) plots.Drawing {
-		var d plots.Drawing
-		below := ""
-		for _, x := range others {
-			pts := duel{Points: plots.Points{Name: "one pair of digits"}}
-			for _, g := range t.Where("kind", "error").Group("cell") {
-				pts.add(judge.Summarize(g.Where("method", x).Values("error")), judge.Summarize(g.Where("method", y).Values("error")))
-			}
-			p := duelPanel(x, y, pts)
-			if len(others) > 1 {
-				p.Title = "against " + x
-			}
-			d.Panels = append(d.Panels, p)
-			below += fmt.Sprintf(" %s has the lower mean error in %d of %d problems against %s.", y, pts.wins, len(pts.X), x)
-		}
-		about := ""
-		for _, m := range append([]string{y}, others...) {
-			if r := rivals[m]; r != "" {
-				about += " " + r
-			}
-		}
-		d.Columns = len(d.Panels)
-		d.Caption = plots.Caption{Shows: fmt.Sprintf("kNN test error per digit pair: %s (vertical) against %s; below the diagonal %s is better.%s%s %s",
-			y, strings.Join(others, " and "), y, below, about, protocol(t))}
-		return d
-	}, "kind", "error")
-}
-
-func drawTwoDimensions(t *table.Table) plots.Drawing {
-	points := t.Where("kind", "point")
-	d := plots.Drawing{Columns: 2}
-	share := ""
-	first := points.Where("trial", experiment.FirstName(points, "trial"))
-	for _, split := range []string{onTraining, onHeldOut} {
-		for _, method := range []string{embedPCA, pola} {
-			g := first.Where("method", method, "split", split)
-			p := plots.Panel{Title: method + ", " + split, XLabel: "first eigenvector", YLabel: "second eigenvector"}
-			for i, digit := range []string{"0", "8"} {
-				c := g.Where("label", digit)
-				p.Marks = append(p.Marks, plots.Points{Name: "digit " + digit, X: c.Values("x"), Y: c.Values("y"), Color: i, Shape: i})
-			}
-			d.Panels = append(d.Panels, p)
-			sep := t.Where("kind", "separable", "method", method, "split", split).Values("value")
-			share += fmt.Sprintf(" %s, %s: %g of %d.", method, split, floats.Sum(sep), len(sep))
+func scatter(y string, others ...string) frame.View {
+	var about []string
+	for _, m := range append([]string{y}, others...) {
+		if r := rivals[m]; r != "" {
+			about = append(about, r)
 		}
 	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("%d random images of the digits 0 and 8 in the plane of the two leading eigenvectors (first trial shown). "+
-		"Trials in which a straight line separates the digits (a linear program):%s PCA is fitted to the problem's training images. Axes are projections on unit eigenvectors; %s.",
-		fig3Plotted, share, describeScaling[mainSettings.Scaling])}
+	return frame.View{
+		Needs:   []string{"kind", "error"},
+		Columns: len(others),
+		Panels: func(t *table.Table) (out []plots.Panel) {
+			for _, x := range others {
+				p := duelPanel(x, y, digitDuel(t, x, y))
+				if len(others) > 1 {
+					p.Title = "against " + x
+				}
+				out = append(out, p)
+			}
+			return out
+		},
+		Missing: "errors of any problem",
+		Caption: func(t *table.Table) plots.Caption {
+			shows := fmt.Sprintf("kNN test error per digit pair: %s (vertical) against %s; below the diagonal %s is better.", y, strings.Join(others, " and "), y)
+			for _, x := range others {
+				d := digitDuel(t, x, y)
+				shows += fmt.Sprintf(" %s has the lower mean error in %d of %d problems against %s.", y, d.wins, len(d.X), x)
+			}
+			return plots.Caption{Shows: shows, Protocol: strings.Join(append(slices.Clone(about), protocol(t)), " ")}
+		},
+	}
+}
+
+// errorOf is the error of a metric, per problem and trial.
+func errorOf(method string) frame.Measure {
+	return frame.Column("error").Where("kind", "error", "method", method)
+}
+
+// digitDuel compares two metrics, with a point per pair of digits.
+func digitDuel(t *table.Table, x, y string) duel {
+	d := duel{Points: plots.Points{Name: "one pair of digits"}}
+	for _, g := range t.Where("kind", "error").Group("cell") {
+		d.add(judge.Summarize(errorOf(x)(g)), judge.Summarize(errorOf(y)(g)))
+	}
 	return d
+}
+
+var twoDimensionsView = frame.View{
+	Needs:   []string{"kind", "point"},
+	Columns: 2,
+	Panels: func(t *table.Table) []plots.Panel {
+		return frame.PerGroup(func(cells []string) frame.Panel {
+			p := frame.Panel{Panel: plots.Panel{Title: cells[1] + ", " + cells[0], XLabel: "first eigenvector", YLabel: "second eigenvector"}}
+			for i, digit := range []string{"0", "8"} {
+				p.Of = append(p.Of, frame.Scatter(plots.Points{Name: "digit " + digit, Color: i, Shape: i}, frame.Column("x"), frame.Column("y")).Where("label", digit))
+			}
+			return p
+		}, "split", "method")(t.Where("kind", "point", "trial", experiment.FirstName(t.Where("kind", "point"), "trial")))
+	},
+	Missing: "the problem 0-8",
+	Caption: func(t *table.Table) plots.Caption {
+		share := ""
+		for cells, g := range frame.Groups(t.Where("kind", "separable"), "split", "method") {
+			share += fmt.Sprintf(" %s, %s: %g of %d.", cells[1], cells[0], floats.Sum(g.Values("value")), g.Len())
+		}
+		return plots.Caption{
+			Shows:    fmt.Sprintf("%d random images of the digits 0 and 8 in the plane of the two leading eigenvectors (first trial shown).", fig3Plotted),
+			Protocol: fmt.Sprintf("Trials in which a straight line separates the digits (a linear program):%s PCA is fitted to the problem's training images. Axes are projections on unit eigenvectors; %s.", share, describeScaling[mainSettings.Scaling]),
+		}
+	},
 }
 
 func drawErrors(t *table.Table) (plots.Drawing, error) {
 	errs := t.Where("kind", "error")
-	methods := errs.Unique("method")
-	text := &plots.TextTable{Head: append([]string{"digits"}, methods...)}
-	sums := make([]float64, len(methods))
-	problems := errs.Unique("cell")
-	for _, cell := range problems {
+	text, last := &plots.TextTable{Head: append([]string{"digits"}, errs.Unique("method")...)}, []string{"mean"}
+	for cell, g := range errs.Group("cell") {
 		row := []string{cell}
-		for j, m := range methods {
-			v := errs.Where("cell", cell, "method", m).Values("error")
-			sums[j] += stat.Mean(v, nil)
-			row = append(row, judge.Summarize(v).Percent())
+		for _, m := range errs.Unique("method") {
+			row = append(row, judge.Summarize(errorOf(m)(g)).Percent())
 		}
 		text.Rows = append(text.Rows, row)
 	}
-	last := []string{"mean"}
-	for _, s := range sums {
-		last = append(last, fmt.Sprintf("%.2f", 100*s/math.Max(1, float64(len(problems)))))
+	for _, m := range errs.Unique("method") {
+		last = append(last, fmt.Sprintf("%.2f", frame.Percent.Mean(errorOf(m)(errs))))
 	}
 	text.Rows = append(text.Rows, last)
-	return plots.Drawing{Caption: plots.Caption{Shows: "kNN test error in per cent. " + protocol(t)}, Text: text}, nil
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "kNN test error in per cent.", Protocol: protocol(t)}}, nil
 }

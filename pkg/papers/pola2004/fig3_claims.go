@@ -1,9 +1,8 @@
 package pola2004
 
 import (
-	"gonum.org/v1/gonum/stat"
-
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
@@ -24,7 +23,7 @@ var fig3Claims = experiment.Claims([]experiment.Claim{
 		Statement: "The error when using POLA as a pre-processing step is lower than the vanilla kNN in all of the 45 binary problems.",
 		Where:     "Section 7, Fig. 3 top left", Theirs: "all of the 45",
 		Predicate: "Per problem, Euclidean error − POLA error > 0, paired over trials.",
-		Test:      func(t *table.Table) judge.Test { return wins(t, pola, euclidean, 0) },
+		Test:      wins(pola, euclidean, 0),
 	},
 	{
 		ID:        "fig3-euclidean-great",
@@ -32,7 +31,7 @@ var fig3Claims = experiment.Claims([]experiment.Claim{
 		Statement: "Using the learned pseudo-metric greatly reduces the error rate.",
 		Where:     "Section 7, Fig. 3 top left", Theirs: experiment.FigureOnly,
 		Predicate: "Mean over the problems of POLA's error ≤ (1 − 0.25) × mean of the Euclidean error.",
-		Test:      func(t *table.Table) judge.Test { return ratio(t, pola, euclidean, 1-greatReduction, false) },
+		Test:      ratio(pola, euclidean, 1-greatReduction, false),
 	},
 	{
 		ID:        "fig3-fda",
@@ -40,9 +39,7 @@ var fig3Claims = experiment.Claims([]experiment.Claim{
 		Statement: "kNN with POLA (projected onto its largest eigenvector) clearly outperforms kNN with FDA on all of the problems.",
 		Where:     "Section 7, Fig. 3 top right", Theirs: "all of the problems",
 		Predicate: "Per problem, FDA error − POLA-first-eigenvector error > 0, paired over trials; FDA without a ridge (pseudo-inverse) and with a validated one.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Under([]string{fdaPlain, fdaRidge}, func(x string) judge.Test { return wins(t, polaTop, x, 0) })
-		},
+		Test:      frame.UnderNames([]string{fdaPlain, fdaRidge}, func(x string) frame.Test { return wins(polaTop, x, 0) }),
 	},
 	{
 		ID:        "fig3-rca",
@@ -50,9 +47,7 @@ var fig3Claims = experiment.Claims([]experiment.Claim{
 		Statement: "Without PCA, POLA outperforms RCA on all of the 45 binary problems.",
 		Where:     "Section 7, Fig. 3 middle left", Theirs: "all of the 45",
 		Predicate: "Per problem, RCA error − POLA error > 0, paired over trials; RCA without a ridge (pseudo-inverse) and with a validated one.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Under([]string{rcaPlain, rcaRidge}, func(x string) judge.Test { return wins(t, pola, x, 0) })
-		},
+		Test:      frame.UnderNames([]string{rcaPlain, rcaRidge}, func(x string) frame.Test { return wins(pola, x, 0) }),
 	},
 	{
 		ID:        "fig3-rca-worse",
@@ -60,9 +55,7 @@ var fig3Claims = experiment.Claims([]experiment.Claim{
 		Statement: "Without the dimensionality reduction step the results of RCA are much worse.",
 		Where:     "Section 7, Fig. 3 middle left", Theirs: experiment.FigureOnly,
 		Predicate: "Mean over the problems of RCA's error without PCA ≥ 1.5 × that after PCA; without a ridge (pseudo-inverse) and with a validated one.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Under([]string{rcaPlain, rcaRidge}, func(x string) judge.Test { return ratio(t, x, rcaPCA, muchWorse, true) })
-		},
+		Test:      frame.UnderNames([]string{rcaPlain, rcaRidge}, func(x string) frame.Test { return ratio(x, rcaPCA, muchWorse, true) }),
 	},
 	{
 		ID:        "fig3-rca-pca",
@@ -70,7 +63,7 @@ var fig3Claims = experiment.Claims([]experiment.Claim{
 		Statement: "POLA outperforms RCA (after PCA to 40 dimensions) on all but one of the 45 binary problems.",
 		Where:     "Section 7, Fig. 3 middle right", Theirs: "all but one of the 45",
 		Predicate: "Per problem, RCA error − POLA error > 0, paired over trials, with one exception allowed.",
-		Test:      func(t *table.Table) judge.Test { return wins(t, pola, rcaPCA, 1) },
+		Test:      wins(pola, rcaPCA, 1),
 	},
 	{
 		ID:        "fig3-0-8-pola",
@@ -78,7 +71,7 @@ var fig3Claims = experiment.Claims([]experiment.Claim{
 		Statement: "The points projected on POLA's two largest eigenvectors form two perfectly separable clusters, each of one digit.",
 		Where:     "Section 7, Fig. 3 bottom right", Theirs: experiment.FigureOnly,
 		Predicate: "A straight line separates the 100 projected images of 0 and 8 (a feasible linear program) in every trial; for training and for held-out images.",
-		Test:      func(t *table.Table) judge.Test { return separable(t, pola, true) },
+		Test:      separable(pola, true),
 	},
 	{
 		ID:        "fig3-0-8-pca",
@@ -86,45 +79,31 @@ var fig3Claims = experiment.Claims([]experiment.Claim{
 		Statement: "The analogous clusters when using PCA are interleaved.",
 		Where:     "Section 7, Fig. 3 bottom left", Theirs: experiment.FigureOnly,
 		Predicate: "No straight line separates the 100 projected images in any trial; for training and for held-out images.",
-		Test:      func(t *table.Table) judge.Test { return separable(t, embedPCA, false) },
+		Test:      separable(embedPCA, false),
 	},
 })
 
 // wins tests "y has a lower error than x in every problem but exceptions".
-func wins(t *table.Table, y, x string, exceptions int) judge.Test {
-	var units []judge.Unit
-	for cell, g := range t.Where("kind", "error").Group("cell") {
-		units = append(units, judge.Paired(cell, g.Where("method", x).Values("error"), g.Where("method", y).Values("error")))
-	}
-	return judge.Positive{Units: units, Exceptions: exceptions, Rule: inPoints}
-}
-
-// meanByTrial returns, per trial, a method's mean error over the problems.
-func meanByTrial(t *table.Table, method string) []float64 {
-	var out []float64
-	for _, g := range t.Where("kind", "error", "method", method).Group("trial") {
-		out = append(out, stat.Mean(g.Values("error"), nil))
-	}
-	return out
+func wins(y, x string, exceptions int) frame.Test {
+	return frame.AllBut(exceptions, inPoints, frame.OverGroups(errorOf(x).Minus(errorOf(y)), "cell").Where("kind", "error"))
 }
 
 // ratio tests "the mean error of y is at most (at least) bound × that of x",
 // paired over trials.
-func ratio(t *table.Table, y, x string, bound float64, atLeast bool) judge.Test {
-	return judge.Ratio{
-		Over: meanByTrial(t, y), Under: meanByTrial(t, x), Bound: bound, AtLeast: atLeast,
-		What: "mean over the problems", Rule: judge.Rule{Scale: 100, Unit: "%"},
-	}
+func ratio(y, x string, bound float64, atLeast bool) frame.Test {
+	asked := judge.Ratio{Bound: bound, AtLeast: atLeast, What: "mean over the problems", Rule: judge.Rule{Scale: 100, Unit: "%"}}
+	return frame.Ratio(asked, errorOf(y).PerTrialMean(), errorOf(x).PerTrialMean())
 }
 
 // separable tests whether a line separates (or, if want is false, never
 // separates) the plotted images, on training and held-out images.
-func separable(t *table.Table, method string, want bool) judge.Test {
-	return judge.Under([]string{onTraining, onHeldOut}, func(split string) judge.Test {
-		var holds judge.Holds
-		for _, v := range t.Where("kind", "separable", "method", method, "split", split).Values("value") {
-			holds = append(holds, (v == 1) == want)
-		}
-		return holds
+func separable(method string, want bool) frame.Test {
+	return frame.UnderNames([]string{onTraining, onHeldOut}, func(split string) frame.Test {
+		return separated(want).Where("kind", "separable", "method", method, "split", split)
 	})
+}
+
+// separated tests whether a line separates images.
+func separated(want bool) frame.Test {
+	return frame.Always(func(g *table.Table) bool { return experiment.First(g, "value") == one(want) })
 }

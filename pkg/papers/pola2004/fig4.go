@@ -10,9 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 
 	"metriclab/pkg/learners/linear"
@@ -35,10 +37,12 @@ const (
 
 // vocabularies are the two readings of "after selecting 500 words", as the table
 // and as figures name them.
-var vocabularies = []struct {
+var vocabularies = []vocabularyReading{{wholeStream, "words of the whole stream", 0}, {firstWords, "words of the first documents", warmDocuments}}
+
+type vocabularyReading struct {
 	key, name string
 	warm      int
-}{{wholeStream, "words of the whole stream", 0}, {firstWords, "words of the first documents", warmDocuments}}
+}
 
 // vocabulary returns what a reader sees of a key.
 func vocabulary(key string) string {
@@ -84,11 +88,11 @@ var Fig4 = experiment.Spec{
 		return filterTopic(ctx, run, s.Vocabulary, s.filterSettings, contenders(s.B1, paumGrid))
 	},
 	Views: []experiment.View{
-		{Name: "fig4", Title: "Fig. 4: error of POLA against 1-NN, Perceptron and PAUM", Draw: withErrors(drawFig4)},
-		{Name: "fig4-rules", Title: "Fig. 4 under three rules for the pairs that update POLA", Draw: withErrors(drawFig4Rules)},
-		{Name: "fig4-paum", Title: "PAUM's error over its margins", Draw: drawPAUM(topicRatioLow, topicRatioHigh, "In Fig. 4 "+paumNote)},
-		{Name: "fig4-stream", Title: "Error along the stream", Draw: withErrors(drawFig4Stream)},
-		{Name: "fig4-errors", Title: "All errors of Fig. 4 as a table", Draw: withErrors(drawFig4Errors)},
+		{Name: "fig4", Title: "Fig. 4: error of POLA against 1-NN, Perceptron and PAUM", Draw: fig4View.Draw},
+		{Name: "fig4-rules", Title: "Fig. 4 under three rules for the pairs that update POLA", Draw: fig4Rules.Draw},
+		{Name: "fig4-paum", Title: "PAUM's error over its margins", Draw: paumView(topicRatioLow, topicRatioHigh, "In Fig. 4 "+paumNote).Draw},
+		{Name: "fig4-stream", Title: "Error along the stream", Draw: fig4Stream.Draw},
+		{Name: "fig4-errors", Title: "All errors of Fig. 4 as a table", Draw: drawFig4Errors},
 	},
 	Claims: fig4Claims,
 	Cost:   30 * time.Second,
@@ -244,20 +248,19 @@ func (c errorCounts) jackknifed() balancedError {
 	return newBalancedError(c.balanced(func(int) bool { return true }), judge.PseudoValues(len(c.relevant), c.balanced))
 }
 
-// balancedErrors returns the errors of a method on each topic under a setting.
-func balancedErrors(t *table.Table, setting, method string) []balancedError {
-	var out []balancedError
-	for _, g := range t.Where("setting", setting).Group("topic") {
+// balancedErrors returns the errors of a method on each topic; t holds one setting.
+func balancedErrors(t *table.Table, method string) (out []balancedError) {
+	for _, g := range t.Group("topic") {
 		out = append(out, counts(g, method).jackknifed())
 	}
 	return out
 }
 
 // meanError returns the mean error of a method over the topics of a setting.
-func meanError(t *table.Table, setting, method string) balancedError {
+func meanError(t *table.Table, method string) balancedError {
 	var plain []float64
 	var values [][]float64
-	for _, e := range balancedErrors(t, setting, method) {
+	for _, e := range balancedErrors(t, method) {
 		plain, values = append(plain, e.Mean), append(values, e.values)
 	}
 	return newBalancedError(stat.Mean(plain, nil), overTopics(values))
@@ -277,11 +280,10 @@ func overTopics(values [][]float64) []float64 {
 
 // least returns the choice with the least mean error over the topics of a setting, or
 // with sign −1 that with the largest; the first of equals.
-func least[T any](t *table.Table, setting string, choices []T, method func(T) string, sign float64) T {
-	var best T
+func least[T any](t *table.Table, choices []T, method func(T) string, sign float64) (best T) {
 	e := math.Inf(1)
 	for _, c := range choices {
-		if x := sign * meanError(t, setting, method(c)).Mean; x < e {
+		if x := sign * meanError(t, method(c)).Mean; x < e {
 			best, e = c, x
 		}
 	}
@@ -289,9 +291,7 @@ func least[T any](t *table.Table, setting string, choices []T, method func(T) st
 }
 
 // bestOf returns the PAUM margins with the least mean error under a setting.
-func bestOf(t *table.Table, setting string) margins {
-	return least(t, setting, paumGrid, margins.method, 1)
-}
+func bestOf(t *table.Table) margins { return least(t, paumGrid, margins.method, 1) }
 
 // heat draws the mean error of each choice of a grid, at its row and column. A cell
 // without a choice is NaN.
@@ -350,11 +350,6 @@ func filterProtocol(t *table.Table, low, high float64) string {
 		table.Format(mainFilter.B1), segments)
 }
 
-// fig4Protocol is filterProtocol for the topics of the figure.
-func fig4Protocol(t *table.Table) string {
-	return filterProtocol(t, topicRatioLow, topicRatioHigh) + fmt.Sprintf(" The paper has 13 topics, which it does not name; the rule gives %d here.", len(t.Unique("topic")))
-}
-
 // rarerNote says on what settings were chosen.
 const rarerNote = "twelve rarer topics (pola2004/fig4-sensitivity; none is shown here, but many of their documents also have a topic shown here)"
 
@@ -363,13 +358,19 @@ var paumNote = fmt.Sprintf("PAUM has the margins %s, those with the least mean e
 var relaxedNote = fmt.Sprintf("POLA is the algorithm of Fig. 1 on documents of length 1; relaxed POLA has γ = %s (Eq. 12) and documents of length %s, those with the least mean error, with the nearest pair, of a declared grid on %s: for the other rules nothing was chosen.",
 	table.Format(relaxedPOLA.Gamma), table.Format(relaxedPOLA.Length), rarerNote)
 
+// fig4Caption is a caption of the topics of the figure.
+func fig4Caption(t *table.Table, shows, protocol string) plots.Caption {
+	return plots.Caption{Shows: shows, Protocol: protocol + " " + filterProtocol(t, topicRatioLow, topicRatioHigh),
+		Intervals: fmt.Sprintf("The paper has 13 topics, which it does not name; the rule gives %d here.", len(t.Unique("topic")))}
+}
+
 // bothNotes is for figures that show relaxed POLA and PAUM.
 var bothNotes = relaxedNote + fmt.Sprintf(" PAUM has the margins %s, those with the least mean error on the same topics.", paumChosen)
 
-// withErrors draws a table that has errors.
-func withErrors(draw func(*table.Table) plots.Drawing) func(*table.Table) (plots.Drawing, error) {
-	return given("errors on any topic", draw, "kind", "errors")
-}
+// Without rows of withErrors a view misses noErrors.
+var withErrors = []string{"kind", "errors"}
+
+const noErrors = "errors on any topic"
 
 // filterScatter is a panel with a point per topic for each vocabulary, and says
 // how often y has the lower error.
@@ -377,7 +378,8 @@ func filterScatter(t *table.Table, x, xName, y, yName string) (plots.Panel, stri
 	var duels []duel
 	var below []string
 	for k, v := range vocabularies {
-		ex, ey := balancedErrors(t, v.key, x), balancedErrors(t, v.key, y)
+		g := t.Where("setting", v.key)
+		ex, ey := balancedErrors(g, x), balancedErrors(g, y)
 		if len(ex) == 0 {
 			continue
 		}
@@ -390,91 +392,129 @@ func filterScatter(t *table.Table, x, xName, y, yName string) (plots.Panel, stri
 	return duelPanel(xName, yName, duels...), strings.Join(below, " and ")
 }
 
-func drawFig4(t *table.Table) plots.Drawing {
-	d := plots.Drawing{Columns: len(rivalsOfPOLA)}
-	var below []string
-	for _, form := range polaForms {
-		for _, r := range rivalsOfPOLA {
-			p, wins := filterScatter(t, r.method, r.name, nearestPair.method(form.relax), form.name)
-			d.Panels = append(d.Panels, p)
-			below = append(below, fmt.Sprintf("%s against %s %s", form.name, r.name, wins))
-		}
-	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("Balanced error per topic: POLA (vertical) against 1-NN, Perceptron and PAUM; below the diagonal POLA is better. POLA learns from the pair of each document and the nearest relevant one seen before, "+
-		"the pair its prediction rests on. Of %d topics, those on which POLA's error is the lower (words of the whole stream, and of its first documents): %s. %s %s",
-		len(t.Unique("topic")), strings.Join(below, ", "), bothNotes, fig4Protocol(t))}
-	return d
-}
-
-func drawFig4Rules(t *table.Table) plots.Drawing {
-	d := plots.Drawing{Columns: len(pairRules)}
-	for _, form := range polaForms {
-		for _, rule := range pairRules {
-			p, _ := filterScatter(t, oneNN, oneNN, rule.method(form.relax), form.name)
-			p.Title = rule.String()
-			d.Panels = append(d.Panels, p)
-		}
-	}
-	d.Caption = plots.Caption{Shows: "Balanced error per topic: POLA (vertical) under three rules against 1-NN. The paper does not say from which pairs POLA learns when a document's label comes. Nearest: the document and the relevant one nearest to it. " +
-		"Random: the document and a random relevant one. Worst: the document and the relevant one with the largest loss, the farthest if the document is relevant, else the nearest. One step per document in all three; the random documents are one draw, which no interval covers. " + relaxedNote + " " + fig4Protocol(t)}
-	return d
-}
-
-// drawPAUM draws the mean error over the topics for each pair of margins.
-func drawPAUM(low, high float64, note string) func(t *table.Table) (plots.Drawing, error) {
-	return withErrors(func(t *table.Table) plots.Drawing {
-		d := plots.Drawing{Columns: 2}
-		var best []string
-		var drawn *table.Table
-		for _, setting := range t.Unique("setting") {
-			if t.Where("setting", setting, "method", paumGrid[0].method()).Len() == 0 {
-				continue // this setting was run without the grid
-			}
-			drawn = t.Where("setting", setting)
-			e := func(m margins) balancedError { return meanError(t, setting, m.method()) }
-			h := heat(paumGrid, func(m margins) (row, column float64) { return m.Positive, m.Negative }, e)
-			d.Panels = append(d.Panels, plots.Panel{Title: vocabulary(setting), XLabel: "margin of irrelevant documents", YLabel: "margin of relevant documents", Marks: []plots.Mark{h}})
-			m := bestOf(t, setting)
-			best = append(best, fmt.Sprintf("%s: %s with %.1f %%", vocabulary(setting), m, 100*e(m).Mean))
-		}
-		if len(d.Panels) == 0 {
-			return plots.Missing("errors of PAUM")
-		}
-		d.Caption = plots.Caption{Shows: fmt.Sprintf("Mean balanced error of PAUM over the topics, for each pair of margins of the declared grid (margin of relevant documents/margin of irrelevant ones; 0/0 is a perceptron; the margin of the rarer class is never the smaller: "+
-			"the other cells, grey, were not run). Least error: %s. %s %s", strings.Join(best, "; "), note, filterProtocol(drawn, low, high))}
-		return d
-	})
-}
-
-func drawFig4Stream(t *table.Table) plots.Drawing {
-	d := plots.Drawing{Columns: 2}
-	for _, setting := range t.Unique("setting") {
-		g := t.Where("setting", setting)
-		p := plots.Panel{Title: vocabulary(setting), XLabel: "share of the stream seen (%)", YLabel: "error so far (%)"}
-		lines := slices.Clone(rivalsOfPOLA)
+var fig4View = frame.View{
+	Needs:   withErrors,
+	Columns: len(rivalsOfPOLA),
+	Panels: func(t *table.Table) (out []plots.Panel) {
 		for _, form := range polaForms {
-			lines = append(lines, struct{ name, method string }{form.name, nearestPair.method(form.relax)})
-		}
-		for k, c := range lines {
-			line := plots.Line{Name: c.name, Color: k}
-			n := len(g.Where("kind", "errors").Unique("segment"))
-			for end := 1; end <= n; end++ {
-				var e []float64
-				for _, topic := range g.Group("topic") {
-					e = append(e, counts(topic, c.method).balanced(func(s int) bool { return s < end }))
-				}
-				line.X, line.Y = append(line.X, 100*float64(end)/float64(n)), append(line.Y, 100*stat.Mean(e, nil))
+			for _, r := range rivalsOfPOLA {
+				p, _ := filterScatter(t, r.method, r.name, nearestPair.method(form.relax), form.name)
+				out = append(out, p)
 			}
-			p.Marks = append(p.Marks, line)
 		}
-		d.Panels = append(d.Panels, p)
-	}
-	d.Caption = plots.Caption{Shows: "Balanced error of all documents up to a point of the stream, mean over the topics (of a topic without a relevant document so far, the share of false alarms alone, halved). POLA learns from the nearest pair. " + bothNotes + " " + fig4Protocol(t)}
-	return d
+		return out
+	},
+	Missing: noErrors,
+	Caption: func(t *table.Table) plots.Caption {
+		var below []string
+		for _, form := range polaForms {
+			for _, r := range rivalsOfPOLA {
+				_, wins := filterScatter(t, r.method, r.name, nearestPair.method(form.relax), form.name)
+				below = append(below, fmt.Sprintf("%s against %s %s", form.name, r.name, wins))
+			}
+		}
+		return fig4Caption(t, fmt.Sprintf("Balanced error per topic: POLA (vertical) against 1-NN, Perceptron and PAUM; below the diagonal POLA is better. POLA learns from the pair of each document and the nearest relevant one seen before, "+
+			"the pair its prediction rests on. Of %d topics, those on which POLA's error is the lower (words of the whole stream, and of its first documents): %s.", len(t.Unique("topic")), strings.Join(below, ", ")), bothNotes)
+	},
 }
 
-func drawFig4Errors(t *table.Table) plots.Drawing {
-	var methods []string
+var fig4Rules = frame.View{
+	Needs:   withErrors,
+	Columns: len(pairRules),
+	Panels: func(t *table.Table) (out []plots.Panel) {
+		for _, form := range polaForms {
+			for _, rule := range pairRules {
+				p, _ := filterScatter(t, oneNN, oneNN, rule.method(form.relax), form.name)
+				p.Title = rule.String()
+				out = append(out, p)
+			}
+		}
+		return out
+	},
+	Missing: noErrors,
+	Caption: func(t *table.Table) plots.Caption {
+		return fig4Caption(t, "Balanced error per topic: POLA (vertical) under three rules against 1-NN. The paper does not say from which pairs POLA learns when a document's label comes. Nearest: the document and the relevant one nearest to it. "+
+			"Random: the document and a random relevant one. Worst: the document and the relevant one with the largest loss, the farthest if the document is relevant, else the nearest. One step per document in all three; the random documents are one draw, which no interval covers.", relaxedNote)
+	},
+}
+
+// paumView shows the mean error over the topics for each pair of margins.
+func paumView(low, high float64, note string) frame.View {
+	e := func(t *table.Table, m margins) balancedError { return meanError(t, m.method()) }
+	return frame.View{
+		Needs:   withErrors,
+		From:    withGrid,
+		Columns: 2,
+		Panels: frame.PerGroup(func(cells []string) frame.Panel {
+			return frame.Panel{
+				Panel: plots.Panel{Title: vocabulary(cells[0]), XLabel: "margin of irrelevant documents", YLabel: "margin of relevant documents"},
+				Of: []frame.Mark{func(t *table.Table) plots.Mark {
+					return heat(paumGrid, func(m margins) (row, column float64) { return m.Positive, m.Negative }, func(m margins) balancedError { return e(t, m) })
+				}},
+			}
+		}, "setting"),
+		Missing: "errors of PAUM",
+		Caption: func(t *table.Table) plots.Caption {
+			var best []string
+			for setting, g := range t.Group("setting") {
+				m := bestOf(g)
+				best = append(best, fmt.Sprintf("%s: %s with %.1f %%", vocabulary(setting), m, 100*e(g, m).Mean))
+			}
+			return plots.Caption{
+				Shows: "Mean balanced error of PAUM over the topics, for each pair of margins of the declared grid (margin of relevant documents/margin of irrelevant ones; 0/0 is a perceptron; the margin of the rarer class is never the smaller: " +
+					"the other cells, grey, were not run).",
+				Protocol: fmt.Sprintf("Least error: %s. %s %s", strings.Join(best, "; "), note, filterProtocol(t, low, high)),
+			}
+		},
+	}
+}
+
+// withGrid are the rows of settings that were run with all margins of PAUM.
+func withGrid(t *table.Table) *table.Table {
+	return frame.Only("setting", t.Where("method", paumGrid[0].method()).Unique("setting")...)(t)
+}
+
+var fig4Stream = frame.View{
+	Needs:   withErrors,
+	Columns: 2,
+	Panels: frame.PerGroup(func(cells []string) frame.Panel {
+		p := frame.Panel{Panel: plots.Panel{Title: vocabulary(cells[0]), XLabel: "share of the stream seen (%)", YLabel: "error so far (%)"}}
+		for k, c := range rivalsOfPOLA {
+			p.Of = append(p.Of, alongStream(c.name, c.method, k))
+		}
+		for k, form := range polaForms {
+			p.Of = append(p.Of, alongStream(form.name, nearestPair.method(form.relax), len(rivalsOfPOLA)+k))
+		}
+		return p
+	}, "setting"),
+	Missing: noErrors,
+	Caption: func(t *table.Table) plots.Caption {
+		return fig4Caption(t, "Balanced error of all documents up to a point of the stream, mean over the topics (of a topic without a relevant document so far, the share of false alarms alone, halved). POLA learns from the nearest pair.", bothNotes)
+	},
+}
+
+// alongStream is the error up to each segment of the stream.
+func alongStream(name, method string, color int) frame.Mark {
+	return func(t *table.Table) plots.Mark {
+		line := plots.Line{Name: name, Color: color}
+		n := len(t.Where("kind", "errors").Unique("segment"))
+		for end := 1; end <= n; end++ {
+			var e []float64
+			for _, topic := range t.Group("topic") {
+				e = append(e, counts(topic, method).balanced(func(s int) bool { return s < end }))
+			}
+			line.X, line.Y = append(line.X, 100*float64(end)/float64(n)), append(line.Y, 100*stat.Mean(e, nil))
+		}
+		return line
+	}
+}
+
+// drawFig4Errors has a row per vocabulary and topic, and their means.
+func drawFig4Errors(t *table.Table) (plots.Drawing, error) {
+	if t.Where(withErrors...).Len() == 0 {
+		return plots.Missing(noErrors), nil
+	}
+	var methods, empty []string
 	for _, r := range polaReadings {
 		methods = append(methods, r.method)
 	}
@@ -482,28 +522,21 @@ func drawFig4Errors(t *table.Table) plots.Drawing {
 		methods = append(methods, r.method)
 	}
 	text := &plots.TextTable{Head: append([]string{"words", "topic", "relevant"}, methods...)}
-	var empty []string
-	for _, setting := range t.Unique("setting") {
-		g := t.Where("setting", setting)
-		sums := make([]float64, len(methods))
-		topics := g.Unique("topic")
-		for _, topic := range topics {
-			row := []string{vocabulary(setting), topic, ""}
-			for j, m := range methods {
-				c := counts(g.Where("topic", topic), m)
-				e := c.jackknifed()
-				sums[j] += e.Mean
-				row[2] = fmt.Sprintf("%.0f", stat.Mean(c.relevant, nil)*float64(len(c.relevant)))
-				row = append(row, e.String())
+	for setting, g := range t.Group("setting") {
+		last := []string{vocabulary(setting), "mean", ""}
+		for topic, of := range g.Group("topic") {
+			row := []string{vocabulary(setting), topic, fmt.Sprintf("%.0f", floats.Sum(counts(of, methods[0]).relevant))}
+			for _, m := range methods {
+				row = append(row, counts(of, m).jackknifed().String())
 			}
 			text.Rows = append(text.Rows, row)
 		}
-		last := []string{vocabulary(setting), "mean", ""}
-		for _, s := range sums {
-			last = append(last, fmt.Sprintf("%.1f", 100*s/float64(len(topics))))
+		for _, m := range methods {
+			last = append(last, fmt.Sprintf("%.1f", 100*meanError(g, m).Mean))
 		}
 		text.Rows = append(text.Rows, last)
 		empty = append(empty, fmt.Sprintf("%.0f (%s)", experiment.First(g.Where("kind", "size", "method", sizeEmpty), "value"), vocabulary(setting)))
 	}
-	return plots.Drawing{Caption: plots.Caption{Shows: fmt.Sprintf("Balanced error in per cent per topic, ± half of the 95 %% interval. Documents without a word of the vocabulary, which are the zero vector: %s. %s %s", strings.Join(empty, ", "), bothNotes, fig4Protocol(t))}, Text: text}
+	shows := fmt.Sprintf("Balanced error in per cent per topic, ± half of the 95 %% interval. Documents without a word of the vocabulary, which are the zero vector: %s.", strings.Join(empty, ", "))
+	return plots.Drawing{Text: text, Caption: fig4Caption(t, shows, bothNotes)}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
@@ -32,32 +33,23 @@ var fig4Claims = experiment.Claims(append(append(claimsOnPOLA(wholeStream, ""), 
 	Statement: "The PAUM algorithm depends on parameters that drastically effect its performance.",
 	Where:     sevenFig4, Theirs: experiment.FigureOnly,
 	Predicate: "Over the declared grid, the margins with the largest mean error cost at least 10 points more than those with the least, on the mean over the topics; jackknifed, for two vocabularies; which margins are best and worst is read from the same table.",
-	Test: func(t *table.Table) judge.Test {
-		var out judge.Readings
-		for _, v := range vocabularies {
-			out = append(out, judge.Reading{Name: v.name, Test: paumSpread(t, v.key)})
-		}
-		return out
-	},
+	Test: frame.Under(vocabularies, func(v vocabularyReading) (string, frame.Test) {
+		return v.name, frame.Test(paumSpread).Where("setting", v.key)
+	}),
 }, experiment.Claim{
 	ID:        "fig4-paum-tuning",
 	View:      "fig4-paum",
 	Statement: "It is possible that finer tuning of these parameters will improve its (PAUM's) performance.",
 	Where:     sevenFig4, Theirs: "no number", Afterwards: knownFromFig4,
 	Predicate: "Error of PAUM with margins that nobody tuned (0/0, 1/0 or 1/1) − error with the margins chosen on other topics > 0 on the mean over the topics, jackknifed, for two vocabularies.",
-	Test: func(t *table.Table) judge.Test {
-		var out judge.Readings
+	Test: frame.Readings(func() (out []frame.Reading) {
 		for _, v := range vocabularies {
 			for _, m := range untuned {
-				var diffs [][]float64
-				for _, u := range filterUnits(t, v.key, m.method(), paumChosen.method(), 0) {
-					diffs = append(diffs, u.Diffs)
-				}
-				out = append(out, judge.Reading{Name: m.method() + ", " + v.name, Test: judge.Positive{Units: []judge.Unit{{Name: "mean over the topics", Diffs: overTopics(diffs)}}, Rule: perSegment}})
+				out = append(out, frame.Reading{Name: m.method() + ", " + v.name, Test: positiveOverTopics(lower(m.method(), paumChosen.method(), 0)).Where("setting", v.key)})
 			}
 		}
 		return out
-	},
+	}()...),
 }, experiment.Claim{
 	ID:        "fig4-topics",
 	View:      "fig4-errors",
@@ -96,9 +88,7 @@ func claimsOnPOLA(setting, suffix string) []experiment.Claim {
 			Statement: "POLA clearly outperforms the simple 1NN algorithm" + words + ".",
 			Where:     sevenFig4, Theirs: experiment.FigureOnly,
 			Predicate: "Per topic, error of 1-NN − error of POLA > 0, jackknifed over segments of the stream; " + readings,
-			Test: fig4Test(setting, oneNN, func(units []judge.Unit) judge.Test {
-				return judge.Positive{Units: units, Rule: perSegment}
-			}),
+			Test:      fig4Test(setting, oneNN, func(units frame.Units) frame.Test { return frame.Positive(perSegment, units) }),
 		},
 		{
 			ID:        "fig4-perceptron" + suffix,
@@ -122,45 +112,47 @@ func claimsOnPOLA(setting, suffix string) []experiment.Claim {
 // perSegment is the rule of differences of errors, one per segment of the stream.
 var perSegment = judge.Rule{Scale: 100, Unit: "points", Sample: "segment"}
 
-// filterUnits has a unit per topic: the pseudo-values of error(x) − error(y) − margin.
-func filterUnits(t *table.Table, setting, x, y string, margin float64) []judge.Unit {
-	var units []judge.Unit
-	for topic, g := range t.Where("setting", setting).Group("topic") {
-		cx, cy := counts(g, x), counts(g, y)
-		judge.SameLength("topic "+topic+": segments of "+x+" and "+y, cx.relevant, cy.relevant)
-		d := judge.PseudoValues(len(cx.relevant), func(keep func(int) bool) float64 { return cx.balanced(keep) - cy.balanced(keep) - margin })
-		units = append(units, judge.Unit{Name: topic, Diffs: d})
+// lower gives the pseudo-values of error(x) − error(y) − margin; the rows are of one topic under one setting.
+func lower(x, y string, margin float64) frame.Measure {
+	return func(t *table.Table) []float64 {
+		cx, cy := counts(t, x), counts(t, y)
+		judge.SameLength("segments of "+x+" and "+y, cx.relevant, cy.relevant)
+		return judge.PseudoValues(len(cx.relevant), func(keep func(int) bool) float64 { return cx.balanced(keep) - cy.balanced(keep) - margin })
 	}
-	return units
+}
+
+// positiveOverTopics tests that the mean of a measure over the topics is positive.
+func positiveOverTopics(m frame.Measure) frame.Test {
+	return frame.Positive(perSegment, frame.Unit("mean over the topics", func(t *table.Table) []float64 {
+		var values [][]float64
+		for _, g := range t.Group("topic") {
+			values = append(values, m(g))
+		}
+		return overTopics(values)
+	}))
 }
 
 // fig4Test tests a rival against each form of POLA and each rule. A positive difference
 // means that POLA is better.
-func fig4Test(setting, rival string, test func(units []judge.Unit) judge.Test) func(*table.Table) judge.Test {
-	return func(t *table.Table) judge.Test {
-		return judge.Each(polaReadings, func(r polaReading) (string, judge.Test) {
-			return r.name, test(filterUnits(t, setting, rival, r.method, 0))
-		})
-	}
+func fig4Test(setting, rival string, test func(frame.Units) frame.Test) frame.Test {
+	return frame.Under(polaReadings, func(r polaReading) (string, frame.Test) {
+		return r.name, test(frame.OverGroups(lower(rival, r.method, 0), "topic")).Where("setting", setting)
+	})
 }
 
 // comparable tests that a rival is often comparable to POLA.
-func comparable(units []judge.Unit) judge.Test {
-	return judge.Equivalent{Units: units, Margin: comparableMargin, Share: comparableShare, Rule: perSegment}
+func comparable(units frame.Units) frame.Test {
+	return frame.Equivalent(comparableMargin, comparableShare, perSegment, units)
 }
 
 // paumSpread tests that the worst margins cost much more than the best, on the
-// mean over the topics.
-func paumSpread(t *table.Table, setting string) judge.Test {
-	best, worst := bestOf(t, setting).method(), least(t, setting, paumGrid, margins.method, -1).method()
-	var diffs [][]float64
-	for _, u := range filterUnits(t, setting, worst, best, drastic) {
-		diffs = append(diffs, u.Diffs)
-	}
-	overall := overTopics(diffs)
-	s := judge.Summarize(overall)
+// mean over the topics of a setting.
+func paumSpread(t *table.Table) judge.Test {
+	best, worst := bestOf(t).method(), least(t, paumGrid, margins.method, -1).method()
+	test := positiveOverTopics(lower(worst, best, drastic))(t)
+	s := judge.Summarize(test.(judge.Positive).Units[0].Diffs)
 	return judge.Shown{
-		Test: judge.Positive{Units: []judge.Unit{{Name: "mean over the topics", Diffs: overall}}, Rule: perSegment},
+		Test: test,
 		Ours: fmt.Sprintf("%s is worse than %s by %.1f ± %.1f points, claimed at least %.0f", worst, best, 100*(s.Mean+drastic), 100*s.Half, 100*drastic),
 	}
 }

@@ -66,9 +66,9 @@ var Fig4Sensitivity = experiment.Spec{
 		return filterTopic(ctx, run, s.Variant, s.filterSettings, s.contenders())
 	},
 	Views: []experiment.View{
-		{Name: "fig4-sensitivity", Title: "Open choices of Fig. 4: mean error over rarer topics", Draw: experiment.WithEnds(withErrors(drawFig4Sensitivity), fig4GridChoices)},
-		{Name: "fig4-sensitivity-relaxation", Title: "POLA's error over γ and the length of documents, on rarer topics", Draw: given("the grid of relaxations", drawRelaxations, "setting", variantGrid)},
-		{Name: "fig4-sensitivity-paum", Title: "PAUM's error over its margins, on rarer topics", Draw: drawPAUM(settingsRatioLow, topicRatioLow, "Fig. 4 has the margins with the least error here.")},
+		{Name: "fig4-sensitivity", Title: "Open choices of Fig. 4: mean error over rarer topics", Draw: experiment.WithEnds(drawFig4Sensitivity, fig4GridChoices)},
+		{Name: "fig4-sensitivity-relaxation", Title: "POLA's error over γ and the length of documents, on rarer topics", Draw: drawRelaxations},
+		{Name: "fig4-sensitivity-paum", Title: "PAUM's error over its margins, on rarer topics", Draw: paumView(settingsRatioLow, topicRatioLow, "Fig. 4 has the margins with the least error here.").Draw},
 	},
 	Choices: fig4GridChoices,
 	Cost:    40 * time.Second,
@@ -107,10 +107,33 @@ func variantName(v string) string {
 	return symbols.Replace(v)
 }
 
-// bestRelaxation returns the relaxation with the least mean error over the topics.
-func bestRelaxation(t *table.Table) relaxation {
-	return least(t, variantGrid, relaxations, nearestPair.method, 1)
+// fig4GridChoices are the settings of Fig. 4, each with the least mean error over the rarer topics.
+// A margin, a length and γ = 0 (no slack) are numbers with ends; below γ = 0 there is nothing.
+func fig4GridChoices(t *table.Table) []experiment.Choice {
+	var out []experiment.Choice
+	if grid := t.Where("setting", variantGrid); grid.Len() > 0 {
+		gamma, length := experiment.Choice{What: "POLA: γ", NoLower: true}, experiment.Choice{What: "POLA: length of documents"}
+		for _, r := range relaxations {
+			gamma.Grid, length.Grid = append(gamma.Grid, r.Gamma), append(length.Grid, r.Length)
+		}
+		r := bestRelaxation(grid)
+		gamma.Chosen, length.Chosen = []float64{r.Gamma}, []float64{r.Length}
+		out = append(out, gamma, length)
+	}
+	if main := t.Where("setting", mainVariant); main.Len() > 0 {
+		relevant, irrelevant := experiment.Choice{What: "PAUM: margin of relevant documents"}, experiment.Choice{What: "PAUM: margin of irrelevant documents"}
+		for _, m := range paumGrid {
+			relevant.Grid, irrelevant.Grid = append(relevant.Grid, m.Positive), append(irrelevant.Grid, m.Negative)
+		}
+		m := bestOf(main)
+		relevant.Chosen, irrelevant.Chosen = []float64{m.Positive}, []float64{m.Negative}
+		out = append(out, relevant, irrelevant)
+	}
+	return out
 }
+
+// bestRelaxation returns the relaxation with the least mean error over the topics.
+func bestRelaxation(t *table.Table) relaxation { return least(t, relaxations, nearestPair.method, 1) }
 
 // rarerTopics names the topics of a table in captions.
 func rarerTopics(t *table.Table) string {
@@ -120,10 +143,13 @@ func rarerTopics(t *table.Table) string {
 		settingsRatioLow, topicRatioLow, strings.Join(topics, ", "))
 }
 
-func drawRelaxations(t *table.Table) plots.Drawing {
+func drawRelaxations(t *table.Table) (plots.Drawing, error) {
+	if t = t.Where("setting", variantGrid); t.Len() == 0 {
+		return plots.Missing("the grid of relaxations"), nil
+	}
 	var cells []string
 	h := heat(relaxations, func(r relaxation) (row, column float64) { return r.Gamma, r.Length }, func(r relaxation) balancedError {
-		e := meanError(t, variantGrid, nearestPair.method(r))
+		e := meanError(t, nearestPair.method(r))
 		cells = append(cells, e.String())
 		return e
 	})
@@ -138,15 +164,20 @@ func drawRelaxations(t *table.Table) plots.Drawing {
 	return plots.Drawing{
 		Panels: []plots.Panel{{XLabel: "length of the documents", YLabel: "γ", Marks: []plots.Mark{h}}},
 		Text:   text,
-		Caption: plots.Caption{Shows: fmt.Sprintf("Mean balanced error of POLA with the nearest pair over %s, for the relaxation γ of Eq. 12 (0 is the algorithm of Fig. 1) and the Euclidean length to which documents are scaled. "+
-			"Least at γ = %s and length %s, which is the relaxed POLA of Fig. 4.", rarerTopics(t), table.Format(best.Gamma), table.Format(best.Length))},
-	}
+		Caption: plots.Caption{
+			Shows:    fmt.Sprintf("Mean balanced error of POLA with the nearest pair over %s, for the relaxation γ of Eq. 12 (0 is the algorithm of Fig. 1) and the Euclidean length to which documents are scaled.", rarerTopics(t)),
+			Protocol: fmt.Sprintf("Least at γ = %s and length %s, which is the relaxed POLA of Fig. 4.", table.Format(best.Gamma), table.Format(best.Length)),
+		},
+	}, nil
 }
 
-func drawFig4Sensitivity(t *table.Table) plots.Drawing {
+func drawFig4Sensitivity(t *table.Table) (plots.Drawing, error) {
+	if t.Where(withErrors...).Len() == 0 {
+		return plots.Missing(noErrors), nil
+	}
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"setting", "method", "error (%)"}}}
 	add := func(mark *plots.Intervals, setting, method, label string) {
-		e := meanError(t, setting, method)
+		e := meanError(t.Where("setting", setting), method)
 		mean, half := e.Interval()
 		mark.Labels, mark.X, mark.Err = append(mark.Labels, label), append(mark.X, 100*mean), append(mark.Err, 100*half)
 		d.Text.Rows = append(d.Text.Rows, []string{variantName(setting), method, e.String()})
@@ -161,7 +192,6 @@ func drawFig4Sensitivity(t *table.Table) plots.Drawing {
 		}
 		left.Marks = append(left.Marks, mark)
 	}
-	d.Panels = append(d.Panels, left)
 	right := plots.Panel{Title: "algorithms", XLabel: "mean error (%)"}
 	for k, v := range []string{mainVariant, variantFirst} {
 		if t.Where("setting", v).Len() == 0 {
@@ -176,11 +206,13 @@ func drawFig4Sensitivity(t *table.Table) plots.Drawing {
 		}
 		right.Marks = append(right.Marks, mark)
 	}
-	d.Panels = append(d.Panels, right)
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("Mean balanced error over %s; the protocol is that of Fig. 4. Left: POLA with the nearest pair, one choice changed at a time: start threshold b₁, number and choice of words (by information gain: "+
-		"about the topic's labels in the whole stream), documents in the stream; what the other algorithms gain by such a change was not run. Right: all algorithms in the main setting, and with words of the first documents only; PAUM with the margins of Fig. 4. "+
-		"The main setting chose PAUM's margins and POLA's relaxation for Fig. 4. No topic of Fig. 4 took part, but documents of these topics often have one of Fig. 4's too: nearly all on soybean also have oilseed. "+
-		"95 %% intervals are a jackknife over consecutive segments of the stream.",
-		rarerTopics(t))}
-	return d
+	d.Panels = []plots.Panel{left, right}
+	d.Caption = plots.Caption{
+		Shows: fmt.Sprintf("Mean balanced error over %s; the protocol is that of Fig. 4.", rarerTopics(t)),
+		Protocol: "Left: POLA with the nearest pair, one choice changed at a time: start threshold b₁, number and choice of words (by information gain: " +
+			"about the topic's labels in the whole stream), documents in the stream; what the other algorithms gain by such a change was not run. Right: all algorithms in the main setting, and with words of the first documents only; PAUM with the margins of Fig. 4. " +
+			"The main setting chose PAUM's margins and POLA's relaxation for Fig. 4. No topic of Fig. 4 took part, but documents of these topics often have one of Fig. 4's too: nearly all on soybean also have oilseed.",
+		Intervals: "95 % intervals are a jackknife over consecutive segments of the stream.",
+	}
+	return d, nil
 }

@@ -12,7 +12,6 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
-	"metriclab/pkg/table"
 )
 
 // Paper lists the experiments: those of the paper in its order, then ours.
@@ -24,17 +23,6 @@ var Paper = experiment.Paper{
 
 // inPoints is the rule of differences of errors or other shares.
 var inPoints = judge.Rule{Scale: 100, Unit: "points"}
-
-// given draws a table that has rows of some index cells, as Where takes them. missing
-// names what another table lacks.
-func given(missing string, draw func(*table.Table) plots.Drawing, cells ...string) func(*table.Table) (plots.Drawing, error) {
-	return func(t *table.Table) (plots.Drawing, error) {
-		if t.Where(cells...).Len() == 0 {
-			return plots.Missing(missing), nil
-		}
-		return draw(t), nil
-	}
-}
 
 // duel compares the errors of two methods, with a point per problem.
 type duel struct {
@@ -66,7 +54,13 @@ func duelPanel(x, y string, duels ...duel) plots.Panel {
 // reader sees.
 var symbols = strings.NewReplacer("b1 =", "b₁ =", "gamma =", "γ =")
 
-// trialsNote describes the intervals of a figure.
-func trialsNote(t *table.Table) string {
-	return experiment.TrialsNote(t, ", which cover the random draws of a trial and nothing else")
+// drawsOnly is what the intervals of a figure cover; see experiment.TrialsNote.
+const drawsOnly = ", which cover the random draws of a trial and nothing else"
+
+// one is 1 for what is true.
+func one(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }

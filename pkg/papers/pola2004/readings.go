@@ -7,11 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/learners/linear"
@@ -84,10 +85,10 @@ var Readings = experiment.Spec{
 	Columns: readingsColumns,
 	Trial:   readingsTrial,
 	Views: []experiment.View{
-		{Name: "readings-rca", Title: "POLA, on pixels and after PCA, against RCA after PCA with other chunklets", Draw: given("errors of any problem", drawReadingsRCA, "kind", "error")},
-		{Name: "readings-fda", Title: "POLA's first eigenvector against FDA, k for each metric", Draw: given("errors of any problem", drawReadingsFDA, "kind", "error")},
-		{Name: "readings-k", Title: "Error against k, metrics of one dimension", Draw: given("errors of any k", drawReadingsK, "kind", "swept")},
-		{Name: "readings-errors", Title: "All errors of the readings as a table", Draw: given("errors of any problem", drawReadingsErrors, "kind", "error")},
+		{Name: "readings-rca", Title: "POLA, on pixels and after PCA, against RCA after PCA with other chunklets", Draw: readingsRCA.Draw},
+		{Name: "readings-fda", Title: "POLA's first eigenvector against FDA, k for each metric", Draw: readingsFDA.Draw},
+		{Name: "readings-k", Title: "Error against k, metrics of one dimension", Draw: readingsK.Draw},
+		{Name: "readings-errors", Title: "All errors of the readings as a table", Draw: drawReadingsErrors},
 	},
 	Claims:  readingsClaims,
 	Choices: readingsChoices,
@@ -98,11 +99,10 @@ var Readings = experiment.Spec{
 func readingsChoices(t *table.Table) []experiment.Choice {
 	var out []experiment.Choice
 	for _, m := range append([]string{euclidean}, projections...) {
-		c := experiment.Choice{What: m + ": k", NoLower: true}
+		c := experiment.Choice{What: m + ": k", NoLower: true, Chosen: t.Where("kind", "error", "method", m).Values("k")}
 		for _, k := range mainSettings.Candidates {
 			c.Grid = append(c.Grid, float64(k))
 		}
-		c.Chosen = t.Where("kind", "error", "method", m).Values("k")
 		if len(c.Chosen) > 0 {
 			out = append(out, c)
 		}
@@ -198,11 +198,9 @@ func readingsTrial(ctx context.Context, run *experiment.Run) error {
 		return err
 	}
 	if s.Digits == plottedDigits {
-		if err := p.from100(run.Rows, run.Seed, s.settings); err != nil {
-			return err
-		}
+		err = p.from100(run.Rows, run.Seed, s.settings)
 	}
-	return nil
+	return err
 }
 
 // chunklets gives the images of each digit chunklets of a size, in their order, which is random; what is left over is in none. 0 is one per digit.
@@ -286,103 +284,78 @@ func (p *problem) from100(rows *table.Table, seed random.Seed, s settings) error
 	if err != nil {
 		return err
 	}
-	value := 0.0
-	if ok {
-		value = 1
-	}
-	rows.Add(table.Key{"kind": "separable", "method": pola}, table.Values{"value": value})
+	rows.Add(table.Key{"kind": "separable", "method": pola}, table.Values{"value": one(ok)})
 	return nil
 }
 
-// readingsNote is the protocol in a caption.
-func readingsNote(t *table.Table) string {
+// readingsCaption is a caption with the protocol; ends says which k lie at an end of their grid.
+func readingsCaption(t *table.Table, shows, ends string) plots.Caption {
 	source := "MNIST"
 	if len(t.Unique("cell")) < len(allDigitPairs()) {
 		source = "built-in 12×12 glyphs, a stand-in for MNIST"
 	}
-	return fmt.Sprintf("Data: %s; images, pairs, scaling and neighbours as in Fig. 3, drawn anew; PCA to %d dimensions. %s", source, mainSettings.PCADim, trialsNote(t))
+	protocol := fmt.Sprintf("Data: %s; images, pairs, scaling and neighbours as in Fig. 3, drawn anew; PCA to %d dimensions.", source, mainSettings.PCADim)
+	return plots.Caption{Shows: shows, Data: ends, Protocol: protocol, Intervals: experiment.TrialsNote(t, drawsOnly)}
 }
 
-func readingsDuel(t *table.Table, x, y string) plots.Panel {
-	pts := duel{Points: plots.Points{Name: "one pair of digits"}}
-	for _, g := range t.Where("kind", "error").Group("cell") {
-		pts.add(judge.Summarize(g.Where("method", x).Values("error")), judge.Summarize(g.Where("method", y).Values("error")))
-	}
-	p := duelPanel(x, y, pts)
-	p.XLabel, p.YLabel = short(x), short(y)
-	p.Title = fmt.Sprintf("lower in %d of %d problems", pts.wins, len(pts.X))
-	return p
-}
-
-// short is the label of an axis: all of RCA here is after PCA.
-func short(method string) string {
-	return "error of " + strings.Replace(method, "RCA after PCA", "RCA", 1) + " (%)"
-}
-
-func drawReadingsRCA(t *table.Table) plots.Drawing {
-	d := plots.Drawing{Columns: 2}
-	for _, c := range [][2]string{{rcaPairs, pola}, {rcaPairs, polaPCA}, {rcaChunklets(0), pola}, {euclidean, polaHalf}} {
-		d.Panels = append(d.Panels, readingsDuel(t, c[0], c[1]))
-	}
-	d.Caption = plots.Caption{Shows: "kNN test error per digit pair; below the diagonal POLA is better. The paper applied PCA \"independently to each binary problem\", and does not say whether POLA saw its coordinates, too. RCA's chunklets come from the similar pairs, or join all training images of a digit. Below right, half of POLA's pairs are similar. " + readingsNote(t)}
-	return d
-}
-
-func drawReadingsFDA(t *table.Table) plots.Drawing {
-	d := plots.Drawing{Columns: 2}
-	for _, x := range []string{fdaPlainOwn, fdaRidgeOwn} {
-		d.Panels = append(d.Panels, readingsDuel(t, x, polaTopOwnK))
-	}
-	d.Caption = plots.Caption{Shows: "kNN test error per digit pair, POLA's first eigenvector (vertical) against FDA; below the diagonal POLA is better. k is the one of the least leave-one-out error on the training images under the metric itself. " + experiment.EndsNote(readingsChoices(t)) + " " + readingsNote(t)}
-	return d
-}
-
-func drawReadingsK(t *table.Table) plots.Drawing {
-	p := plots.Panel{XLabel: "k", YLabel: "mean error (%)"}
-	swept := t.Where("kind", "swept")
-	for i, m := range projections {
-		line := plots.Line{Name: strings.TrimSuffix(m, ", own k"), Color: i}
-		pts := plots.Points{Color: i, Shape: i}
-		for _, k := range mainSettings.Candidates {
-			e := swept.Where("method", m)
-			var at []float64
-			for j, v := range e.Values("k") {
-				if v == float64(k) {
-					at = append(at, e.Values("error")[j])
-				}
+// readingsDuels compares two metrics in each panel, the second on the vertical axis.
+func readingsDuels(caption func(t *table.Table) plots.Caption, duels ...[2]string) frame.View {
+	return frame.View{
+		Needs:   []string{"kind", "error"},
+		Columns: 2,
+		Panels: func(t *table.Table) (out []plots.Panel) {
+			for _, c := range duels {
+				d := digitDuel(t, c[0], c[1])
+				p := duelPanel(short(c[0]), c[1], d)
+				p.Title = fmt.Sprintf("lower in %d of %d problems", d.wins, len(d.X))
+				out = append(out, p)
 			}
-			if len(at) > 0 {
-				line.X, line.Y = append(line.X, float64(k)), append(line.Y, 100*stat.Mean(at, nil))
+			return out
+		},
+		Missing: "errors of any problem",
+		Caption: caption,
+	}
+}
+
+// short is a metric on an axis: all of RCA here is after PCA.
+func short(method string) string { return strings.Replace(method, "RCA after PCA", "RCA", 1) }
+
+var (
+	readingsRCA = readingsDuels(func(t *table.Table) plots.Caption {
+		return readingsCaption(t, "kNN test error per digit pair; below the diagonal POLA is better. The paper applied PCA \"independently to each binary problem\", and does not say whether POLA saw its coordinates, too. RCA's chunklets come from the similar pairs, or join all training images of a digit. Below right, half of POLA's pairs are similar.", "")
+	}, [2]string{rcaPairs, pola}, [2]string{rcaPairs, polaPCA}, [2]string{rcaChunklets(0), pola}, [2]string{euclidean, polaHalf})
+
+	readingsFDA = readingsDuels(func(t *table.Table) plots.Caption {
+		return readingsCaption(t, "kNN test error per digit pair, POLA's first eigenvector (vertical) against FDA; below the diagonal POLA is better. k is the one of the least leave-one-out error on the training images under the metric itself.", experiment.EndsNote(readingsChoices(t)))
+	}, [2]string{fdaPlainOwn, polaTopOwnK}, [2]string{fdaRidgeOwn, polaTopOwnK})
+)
+
+var readingsK = frame.View{
+	Needs: []string{"kind", "swept"},
+	Panels: func(t *table.Table) []plots.Panel {
+		p := plots.Panel{XLabel: "k", YLabel: "mean error (%)"}
+		for i, m := range projections {
+			line := frame.Line(plots.Line{Name: strings.TrimSuffix(m, ", own k"), Color: i}, "k", frame.Column("error"), frame.Percent.Without())
+			if l, ok := line(t.Where("kind", "swept", "method", m)).(plots.Line); ok {
+				p.Marks = append(p.Marks, l, plots.Points{X: l.X, Y: l.Y, Color: i, Shape: i})
 			}
 		}
-		pts.X, pts.Y = line.X, line.Y
-		p.Marks = append(p.Marks, line, pts)
-	}
-	return plots.Drawing{Panels: []plots.Panel{p}, Caption: plots.Caption{Shows: "Mean kNN test error over the digit pairs against the number of neighbours k, under metrics of one dimension. No intervals: the lines differ by more than trials do. " + readingsNote(t)}}
+		return []plots.Panel{p}
+	},
+	Missing: "errors of any k",
+	Caption: func(t *table.Table) plots.Caption {
+		return readingsCaption(t, "Mean kNN test error over the digit pairs against the number of neighbours k, under metrics of one dimension. No intervals: the lines differ by more than trials do.", "")
+	},
 }
 
-func drawReadingsErrors(t *table.Table) plots.Drawing {
-	errs := t.Where("kind", "error")
+func drawReadingsErrors(t *table.Table) (plots.Drawing, error) {
 	text := &plots.TextTable{Head: []string{"metric", "mean error (%)", "lower than Euclidean in"}}
-	base := map[string]float64{}
-	for cell, g := range errs.Where("method", euclidean).Group("cell") {
-		base[cell] = stat.Mean(g.Values("error"), nil)
+	for _, m := range t.Where("kind", "error").Unique("method") {
+		d := digitDuel(t, euclidean, m)
+		text.Rows = append(text.Rows, []string{m, judge.Summarize(errorOf(m).PerTrialMean()(t)).Percent(), fmt.Sprintf("%d of %d", d.wins, len(d.X))})
 	}
-	for _, m := range errs.Unique("method") {
-		lower := 0
-		for cell, g := range errs.Where("method", m).Group("cell") {
-			if stat.Mean(g.Values("error"), nil) < base[cell] {
-				lower++
-			}
-		}
-		text.Rows = append(text.Rows, []string{m, judge.Summarize(meanByTrial(t, m)).Percent(), fmt.Sprintf("%d of %d", lower, len(base))})
-	}
-	sep := t.Where("kind", "separable").Values("value")
-	n := 0
-	for _, v := range sep {
-		if v == 1 {
-			n++
-		}
-	}
-	return plots.Drawing{Caption: plots.Caption{Shows: fmt.Sprintf("Mean kNN test errors over the digit pairs. Where POLA learns from pairs of the 100 images of 0 and 8 alone, a line separates them in the plane of two eigenvectors in %d of %d trials. ", n, len(sep)) + readingsNote(t)}, Text: text}
+	return frame.Given("errors of any problem", plots.Drawing{Text: text}, func() plots.Caption {
+		sep := t.Where("kind", "separable").Values("value")
+		return readingsCaption(t, fmt.Sprintf("Mean kNN test errors over the digit pairs. Where POLA learns from pairs of the 100 images of 0 and 8 alone, a line separates them in the plane of two eigenvectors in %g of %d trials.", floats.Sum(sep), len(sep)), "")
+	}), nil
 }

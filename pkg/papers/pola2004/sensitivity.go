@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
@@ -75,7 +74,7 @@ var Sensitivity = experiment.Spec{
 	Columns: sensitivityColumns,
 	Trial:   sensitivityTrial,
 	Views: []experiment.View{
-		{Name: "sensitivity", Title: "Open choices: mean error over some digit pairs", Draw: given("errors of any problem", drawSensitivity)},
+		{Name: "sensitivity", Title: "Open choices: mean error over some digit pairs", Draw: sensitivityView.Draw},
 	},
 	Cost: 12 * time.Second,
 }
@@ -166,41 +165,38 @@ type named struct {
 	metric metric.SqDister
 }
 
-func drawSensitivity(t *table.Table) plots.Drawing {
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"setting", "method", "test error (%)", "validation error (%)", "problems"}}}
-	for _, pn := range []struct {
-		title   string
-		ridges  bool
-		methods []string
-	}{
-		{"Euclidean, POLA and its first eigenvector", false, []string{euclidean, pola, polaTop}},
-		{"RCA and FDA: ridge", true, []string{"RCA", "FDA"}},
-	} {
-		p := plots.Panel{Title: pn.title, XLabel: "mean test error (%)"}
-		for i, method := range pn.methods {
-			mark := plots.Intervals{Name: method, Color: i}
-			g := t.Where("method", method)
-			for _, setting := range g.Unique("setting") {
-				if strings.HasPrefix(setting, "ridge ") != pn.ridges {
-					continue
-				}
-				c := g.Where("setting", setting)
-				e := 100 * stat.Mean(c.Values("error"), nil)
-				p.XMax = max(p.XMax, e)
-				mark.Labels, mark.X = append(mark.Labels, symbols.Replace(setting)), append(mark.X, e)
-				d.Text.Rows = append(d.Text.Rows, []string{symbols.Replace(setting), method, fmt.Sprintf("%.2f", e),
-					fmt.Sprintf("%.2f", 100*stat.Mean(c.Values("validation"), nil)), strconv.Itoa(len(c.Unique("digits")))})
-			}
-			p.Marks = append(p.Marks, mark)
+// sensitivityDots are the mean test errors of a metric, by setting.
+func sensitivityDots(method string, color int) frame.Mark {
+	return frame.Dots(plots.Intervals{Name: method, Color: color}, "shown", frame.Column("error"), frame.Band{Scale: 100, None: true}).Where("method", method)
+}
+
+var sensitivityView = frame.View{
+	From:    frame.Only("method", euclidean, pola, polaTop, "RCA", "FDA").Then(frame.Called("shown", "setting", symbols.Replace)),
+	Columns: 2,
+	Panels: frame.Each(
+		frame.Panel{
+			Panel: plots.Panel{Title: "Euclidean, POLA and its first eigenvector", XLabel: "mean test error (%)"},
+			Of:    []frame.Mark{sensitivityDots(euclidean, 0), sensitivityDots(pola, 1), sensitivityDots(polaTop, 2)},
+		},
+		frame.Panel{
+			Panel: plots.Panel{Title: "RCA and FDA: ridge", XLabel: "mean test error (%)"},
+			Of:    []frame.Mark{sensitivityDots("RCA", 0), sensitivityDots("FDA", 1)},
+		}).WithRoom(),
+	Text: &frame.Text{By: []string{"method", "", "shown", "setting"}, Cells: []frame.Cell{
+		frame.Name("method", "method"),
+		frame.Of("test error (%)", frame.Column("error"), frame.Percent, "%.2f"),
+		frame.Of("validation error (%)", frame.Column("validation"), frame.Percent, "%.2f"),
+		{Head: "problems", Of: func(g *table.Table) string { return strconv.Itoa(len(g.Unique("digits"))) }},
+	}},
+	Missing: "errors of any problem",
+	Caption: func(t *table.Table) plots.Caption {
+		return plots.Caption{
+			Shows: fmt.Sprintf("Mean kNN error over the digit pairs %s, one seed, one choice changed at a time; the rest as in Fig. 3.", strings.Join(t.Unique("digits"), ", ")),
+			Protocol: fmt.Sprintf("Left: pixel scaling, start threshold b₁, "+
+				"relaxation γ (Eq. 12), pair balance, passes over the pairs, k, share of neighbours kept. The first eigenvector of POLA alone was not run with all of these. Right: the ridge of RCA (without PCA) and of FDA, relative to the mean eigenvalue. The table adds the error on "+
+				"as many other images of the training set, which this run does not train on (validation). On MNIST at full scale, that column chose the main setting (%s, b₁ = %s) and the validated ridges (RCA %s, FDA %s).",
+				describeScaling[mainSettings.Scaling], table.Format(mainSettings.B1), table.Format(mainSettings.RCARidge), table.Format(mainSettings.FDARidge)),
+			Intervals: "One seed: no intervals.",
 		}
-		p.XMax *= 1.05
-		d.Panels = append(d.Panels, p)
-	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("Mean kNN error over the digit pairs %s, one seed, one choice changed at a time; the rest as in Fig. 3. Left: pixel scaling, start threshold b₁, "+
-		"relaxation γ (Eq. 12), pair balance, passes over the pairs, k, share of neighbours kept. The first eigenvector of POLA alone was not run with all of these. Right: the ridge of RCA (without PCA) and of FDA, relative to the mean eigenvalue. The table adds the error on "+
-		"as many other images of the training set, which this run does not train on (validation). On MNIST at full scale, that column chose the main setting (%s, b₁ = %s) and the validated ridges (RCA %s, FDA %s). "+
-		"One seed: no intervals.",
-		strings.Join(t.Unique("digits"), ", "), describeScaling[mainSettings.Scaling], table.Format(mainSettings.B1),
-		table.Format(mainSettings.RCARidge), table.Format(mainSettings.FDARidge))}
-	return d
+	},
 }

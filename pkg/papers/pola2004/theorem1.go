@@ -9,12 +9,15 @@ import (
 
 	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 type theorem1Settings struct {
@@ -54,8 +57,8 @@ var Theorem1 = experiment.Spec{
 	Columns: theorem1Columns,
 	Trial:   theorem1Trial,
 	Views: []experiment.View{
-		{Name: "theorem1", Title: "Theorem 1's bound against cumulative squared loss", Draw: given("any stream", drawTheorem1)},
-		{Name: "lemma3", Title: "Lemma 3, printed and corrected", Draw: drawLemma3},
+		{Name: "theorem1", Title: "Theorem 1's bound against cumulative squared loss", Draw: theorem1View.Draw},
+		{Name: "lemma3", Title: "Lemma 3, printed and corrected", Draw: lemma3View.Draw},
 	},
 	Claims: theorem1Claims,
 	Cost:   time.Second,
@@ -93,107 +96,95 @@ func theorem1Trial(ctx context.Context, run *experiment.Run) error {
 	// Both constants of the bound are those of the whole stream.
 	r := 1.0
 	for _, p := range s.Pairs {
-		n := metric.Euclidean{}.SqDist(p.X, p.Y)
-		r = max(r, n*n+1)
+		r = max(r, sq(metric.Euclidean{}.SqDist(p.X, p.Y))+1)
 	}
-	bound := r * (normA + (s.Threshold-b1)*(s.Threshold-b1))
+	all := normA + sq(s.Threshold-b1)
 
 	var squared, mistakes float64
-	next, round := 1.0, 0
+	seen := recorder{last: set.Rounds}
 	for o, err := range learners.Run(l, slices.Values(s.Pairs)) {
 		if err != nil {
 			return err
 		}
-		round++
 		squared += o.Loss * o.Loss
-		if o.Mistake {
-			mistakes++
-		}
-		if round != int(next) && round != set.Rounds {
+		mistakes += one(o.Mistake)
+		if !seen.another() {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		for int(next) <= round {
-			next = math.Max(next+1, next*1.25)
-		}
-		a := l.Metric().SqNorm()
-		b := l.Threshold()
+		a, b := l.Metric().SqNorm(), l.Threshold()
 		run.Rows.Add(table.Key{"kind": "round"}, table.Values{
-			"round": float64(round), "squared_loss": squared, "mistakes": mistakes, "bound": bound,
-			"lemma_left": a + (b-b1)*(b-b1), "lemma_right": 4 * (normA + (s.Threshold-b1)*(s.Threshold-b1)),
-			"printed_left": a + (b-1)*(b-1), "printed_right": 4 * (normA + s.Threshold*s.Threshold),
+			"round": float64(seen.round), "squared_loss": squared, "mistakes": mistakes, "bound": r * all,
+			"lemma_left": a + sq(b-b1), "lemma_right": 4 * all, "printed_left": a + sq(b-1), "printed_right": 4 * (normA + sq(s.Threshold)),
 		})
 	}
 	return nil
 }
 
-func drawTheorem1(t *table.Table) plots.Drawing {
-	d := plots.Drawing{Columns: 2, Caption: plots.Caption{Shows: "Cumulative squared loss of POLA (mean over trials, band: least to largest trial) and Theorem 1's bound " +
-		"R(‖A*‖² + (b* − b₁)²) of the trial with the smallest bound, on streams of pairs that a metric of rank 3 separates with margin; drawn from the first round at which every trial has suffered a loss. The number of mistakes lies below the loss. " +
-		"d = 200 is the stream of d = 10 padded with zeros and rotated."}}
-	for cell, g := range t.Group("cell") {
-		p := plots.Panel{Title: symbols.Replace(cell), XLabel: "round", YLabel: "squared loss, mistakes (cumulative)", XLog: true, YLog: true}
-		loss := plots.Line{Name: "squared loss of POLA", Color: 0}
-		wrong := plots.Line{Name: "mistakes of POLA", Color: 2, Dashed: true}
-		bound := math.Inf(1)
-		for _, row := range groupRounds(g) {
-			bound = min(bound, row.bound)
-			if row.min <= 0 || row.mistakes <= 0 {
-				continue // not on a log axis
+// recorder counts rounds, of which it records the last and, up to it, ever fewer.
+type recorder struct {
+	round, last int
+	next        float64
+}
+
+// another counts a round and reports whether it is recorded.
+func (r *recorder) another() bool {
+	r.round++
+	if r.round != int(max(r.next, 1)) && r.round != r.last {
+		return false
+	}
+	for int(r.next) <= r.round {
+		r.next = max(r.next+1, r.next*1.25)
+	}
+	return true
+}
+
+var theorem1View = frame.View{
+	Columns: 2,
+	Panels: func(t *table.Table) (out []plots.Panel) {
+		for cell, g := range t.Group("cell") {
+			loss, wrong := plots.Line{Name: "squared loss of POLA", Color: 0}, plots.Line{Name: "mistakes of POLA", Color: 2, Dashed: true}
+			for round, of := range frame.ByNumber(g, "round") {
+				losses, mistakes := of.Values("squared_loss"), stat.Mean(of.Values("mistakes"), nil)
+				if slices.Min(losses) <= 0 || mistakes <= 0 {
+					continue // not on a log axis
+				}
+				loss.X, loss.Y = append(loss.X, round), append(loss.Y, stat.Mean(losses, nil))
+				loss.Lo, loss.Hi = append(loss.Lo, slices.Min(losses)), append(loss.Hi, slices.Max(losses))
+				wrong.X, wrong.Y = append(wrong.X, round), append(wrong.Y, mistakes)
 			}
-			loss.X, loss.Y = append(loss.X, row.round), append(loss.Y, row.mean)
-			loss.Lo, loss.Hi = append(loss.Lo, row.min), append(loss.Hi, row.max)
-			wrong.X, wrong.Y = append(wrong.X, row.round), append(wrong.Y, row.mistakes)
+			bound := plots.Reference{Name: "bound of Theorem 1", At: slices.Min(g.Values("bound")), Color: 1}
+			out = append(out, plots.Panel{Title: symbols.Replace(cell), XLabel: "round", YLabel: "squared loss, mistakes (cumulative)", XLog: true, YLog: true, Marks: []plots.Mark{loss, wrong, bound}})
 		}
-		p.Marks = []plots.Mark{loss, wrong, plots.Reference{Name: "bound of Theorem 1", At: bound, Color: 1}}
-		d.Panels = append(d.Panels, p)
-	}
-	return d
+		return out
+	},
+	Missing: "any stream",
+	Caption: func(*table.Table) plots.Caption {
+		return plots.Caption{
+			Shows: "Cumulative squared loss of POLA (mean over trials, band: least to largest trial) and Theorem 1's bound " +
+				"R(‖A*‖² + (b* − b₁)²) of the trial with the smallest bound, on streams of pairs that a metric of rank 3 separates with margin; drawn from the first round at which every trial has suffered a loss. The number of mistakes lies below the loss.",
+			Data: "d = 200 is the stream of d = 10 padded with zeros and rotated.",
+		}
+	},
 }
 
-type roundSummary struct{ round, mean, min, max, mistakes, bound float64 }
-
-// groupRounds summarises the rows of one cell over its trials, by round.
-func groupRounds(g *table.Table) []roundSummary {
-	var out []roundSummary
-	at := map[float64]int{}
-	n := map[float64]float64{}
-	for i, r := range g.Values("round") {
-		k, ok := at[r]
-		if !ok {
-			k = len(out)
-			at[r] = k
-			out = append(out, roundSummary{round: r, min: math.Inf(1), max: math.Inf(-1), bound: math.Inf(1)})
-		}
-		s := &out[k]
-		v := g.Values("squared_loss")[i]
-		n[r]++
-		s.mean += (v - s.mean) / n[r]
-		s.mistakes += (g.Values("mistakes")[i] - s.mistakes) / n[r]
-		s.min, s.max, s.bound = min(s.min, v), max(s.max, v), min(s.bound, g.Values("bound")[i])
-	}
-	return out
-}
-
-func drawLemma3(t *table.Table) (plots.Drawing, error) {
-	text := &plots.TextTable{Head: []string{"stream", "printed: largest left/right", "corrected: largest left/right"}}
-	for cell, g := range t.Group("cell") {
-		text.Rows = append(text.Rows, []string{symbols.Replace(cell),
-			fmt.Sprintf("%.3g", largest(g, "printed_left", "printed_right")),
-			fmt.Sprintf("%.3g", largest(g, "lemma_left", "lemma_right"))})
-	}
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Lemma 3 bounds the norm of the hypothesis: left side over right side, the largest over rounds and trials; above 1 the lemma is " +
-		"violated. As printed, ‖A‖² + (b − 1)² ≤ 4(‖A*‖² + b*²), it fails for a large start threshold; corrected, ‖A‖² + (b − b₁)² ≤ 4(‖A*‖² + (b* − b₁)²), it holds."}}, nil
+var lemma3View = frame.View{
+	From: frame.Called("stream", "cell", symbols.Replace),
+	Text: &frame.Text{By: []string{"stream", "stream"}, Cells: []frame.Cell{
+		{Head: "printed: largest left/right", Of: func(g *table.Table) string { return fmt.Sprintf("%.3g", largest(g, "printed_left", "printed_right")) }},
+		{Head: "corrected: largest left/right", Of: func(g *table.Table) string { return fmt.Sprintf("%.3g", largest(g, "lemma_left", "lemma_right")) }},
+	}},
+	Missing: "any stream",
+	Caption: func(*table.Table) plots.Caption {
+		return plots.Caption{Shows: "Lemma 3 bounds the norm of the hypothesis: left side over right side, the largest over rounds and trials; above 1 the lemma is " +
+			"violated. As printed, ‖A‖² + (b − 1)² ≤ 4(‖A*‖² + b*²), it fails for a large start threshold; corrected, ‖A‖² + (b − b₁)² ≤ 4(‖A*‖² + (b* − b₁)²), it holds."}
+	},
 }
 
 func largest(g *table.Table, left, right string) float64 {
-	out := 0.0
-	for i, l := range g.Values(left) {
-		out = max(out, l/g.Values(right)[i])
-	}
-	return out
+	return slices.Max(append(frame.Share(left, right)(g), 0))
 }
 
 var theorem1Claims = experiment.Claims([]experiment.Claim{
@@ -220,16 +211,7 @@ var theorem1Claims = experiment.Claims([]experiment.Claim{
 		Where:     "Section 4, after Theorem 1", Theirs: "no number",
 		Predicate: "Padded from 10 to 200 dimensions and rotated, bound and final cumulative squared loss stay the same to 1e-8 relative, in every trial.",
 		Test: func(t *table.Table) judge.Test {
-			var holds judge.Holds
-			for _, g := range t.Group("trial") {
-				same := true
-				for _, value := range []string{"squared_loss", "bound"} {
-					a, b := last(g, theorem1Streams[0].name(), value), last(g, theorem1Streams[1].name(), value)
-					same = same && math.Abs(a-b) <= 1e-8*a
-				}
-				holds = append(holds, same)
-			}
-			return judge.Check{Test: holds, Why: "Appended zeros and a rotation leave POLA's predictions as they are: the second stream is the first in other coordinates."}
+			return judge.Check{Test: streamsAgree(t), Why: "Appended zeros and a rotation leave POLA's predictions as they are: the second stream is the first in other coordinates."}
 		},
 	},
 	{
@@ -255,21 +237,24 @@ var theorem1Claims = experiment.Claims([]experiment.Claim{
 const boundSlack = 1 + 1e-9
 
 // always tests left ≤ right in every row of a trial, for all trials.
-func always(left, right string) func(*table.Table) judge.Test {
-	return func(t *table.Table) judge.Test {
-		var holds judge.Holds
-		for _, g := range t.Group("trial") {
-			holds = append(holds, largest(g, left, right) <= boundSlack)
-		}
-		more := ""
+func always(left, right string) frame.Test {
+	return frame.Always(func(g *table.Table) bool { return largest(g, left, right) <= boundSlack }).Told(func(t *table.Table) (s judge.Shown) {
 		for cell, g := range t.Group("cell") {
-			more += fmt.Sprintf("; %s: largest left/right %.3g", symbols.Replace(cell), largest(g, left, right))
+			s.More += fmt.Sprintf("; %s: largest left/right %.3g", symbols.Replace(cell), largest(g, left, right))
 		}
-		return judge.Shown{Test: holds, More: more}
-	}
+		return s
+	})
 }
 
-// last returns the value of a stream at its last recorded round, of one trial.
-func last(g *table.Table, cell, value string) float64 {
-	return experiment.Last("rounds of "+cell, g.Where("cell", cell).Values(value))
-}
+// streamsAgree tests that the first two streams, which differ in dimension, end at the same loss and bound.
+var streamsAgree = frame.Always(func(g *table.Table) bool {
+	for _, value := range []string{"squared_loss", "bound"} {
+		last := func(s theorem1Settings) float64 {
+			return experiment.Last("rounds of "+s.name(), g.Where("cell", s.name()).Values(value))
+		}
+		if a, b := last(theorem1Streams[0]), last(theorem1Streams[1]); !(math.Abs(a-b) <= 1e-8*a) {
+			return false
+		}
+	}
+	return true
+})
