@@ -153,10 +153,10 @@ func TestChosenSettingsAreThoseOfTheTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := bestOf(tb.Where("setting", mainVariant)); m != paumChosen {
+	if m := least(tb.Where("setting", mainVariant), paumGrid, margins.method, 1); m != paumChosen {
 		t.Errorf("the table chooses PAUM margins %v, Fig. 4 has %v", m, paumChosen)
 	}
-	if r := bestRelaxation(tb.Where("setting", variantGrid)); r != relaxedPOLA {
+	if r := least(tb.Where("setting", variantGrid), relaxations, nearestPair.method, 1); r != relaxedPOLA {
 		t.Errorf("the table chooses the relaxation %+v, Fig. 4 has %+v", r, relaxedPOLA)
 	}
 }

@@ -194,13 +194,12 @@ func filterTopic(ctx context.Context, run *experiment.Run, setting string, s fil
 // errorCounts are one method's errors on one topic under one setting, by segment.
 type errorCounts struct{ relevant, irrelevant, missed, alarms []float64 }
 
-// counts returns the errors of a method; t holds one topic under one setting.
-func counts(t *table.Table, method string) errorCounts {
-	g := t.Where("kind", "errors", "method", method)
-	if g.Len() < 2 {
-		judge.Refuse("pola2004: %d segments with %s, want at least 2", g.Len(), g.Selection())
+// counts returns the errors in some rows of one method, topic and setting.
+func counts(t *table.Table) errorCounts {
+	if t.Len() < 2 {
+		judge.Refuse("pola2004: %d segments with %s, want at least 2", t.Len(), t.Selection())
 	}
-	return errorCounts{g.Values("relevant"), g.Values("irrelevant"), g.Values("missed"), g.Values("alarms")}
+	return errorCounts{t.Values("relevant"), t.Values("irrelevant"), t.Values("missed"), t.Values("alarms")}
 }
 
 // balanced returns the mean of the shares of relevant documents missed and of
@@ -224,78 +223,42 @@ func share(k, n float64) float64 {
 	return k / n
 }
 
-// balancedError is the error of a method on a topic, or its mean over topics.
-type balancedError struct {
-	judge.Summary // with the interval of the jackknife around the error itself
-	values        []float64
+// balancedError is the error of one method under one setting, the mean over the topics, and then
+// its pseudo-values, one per segment; see jackknife.
+var balancedError = frame.Measure(func(t *table.Table) []float64 {
+	c := counts(t)
+	return append([]float64{c.balanced(func(int) bool { return true })}, judge.PseudoValues(len(c.relevant), c.balanced)...)
+}).MeanOver("topic")
+
+func balanced(method string) frame.Measure {
+	return balancedError.Where("kind", "errors", "method", method)
 }
 
-// String returns the error in per cent.
-func (e balancedError) String() string {
-	mean, half := e.Interval()
-	return fmt.Sprintf("%.1f ± %.1f", 100*mean, 100*half)
+// jackknife summarizes what balanced gives: the error itself, with the interval of the pseudo-values.
+func jackknife(values []float64) judge.Summary {
+	s := judge.Summarize(experiment.NotEmpty("topics", values)[1:])
+	s.Mean = values[0]
+	return s
 }
 
-// newBalancedError returns an error with the pseudo-values of its jackknife.
-func newBalancedError(e float64, values []float64) balancedError {
-	out := balancedError{judge.Summarize(values), values}
-	out.Mean = e
-	return out
-}
-
-// jackknifed returns the error over all segments, with its interval.
-func (c errorCounts) jackknifed() balancedError {
-	return newBalancedError(c.balanced(func(int) bool { return true }), judge.PseudoValues(len(c.relevant), c.balanced))
-}
-
-// balancedErrors returns the errors of a method on each topic; t holds one setting.
-func balancedErrors(t *table.Table, method string) (out []balancedError) {
-	for _, g := range t.Group("topic") {
-		out = append(out, counts(g, method).jackknifed())
-	}
-	return out
-}
-
-// meanError returns the mean error of a method over the topics of a setting.
-func meanError(t *table.Table, method string) balancedError {
-	var plain []float64
-	var values [][]float64
-	for _, e := range balancedErrors(t, method) {
-		plain, values = append(plain, e.Mean), append(values, e.values)
-	}
-	return newBalancedError(stat.Mean(plain, nil), overTopics(values))
-}
-
-// overTopics returns, per segment, the mean over the topics.
-func overTopics(values [][]float64) []float64 {
-	out := make([]float64, len(experiment.NotEmpty("topics", values)[0]))
-	for _, v := range values {
-		judge.SameLength("segments of two topics", out, v)
-		for i, e := range v {
-			out[i] += e / float64(len(values))
-		}
-	}
-	return out
-}
+// jackknifed draws what balanced gives, in per cent.
+var jackknifed = frame.Band{Scale: 100}.By(jackknife)
 
 // least returns the choice with the least mean error over the topics of a setting, or
 // with sign −1 that with the largest; the first of equals.
 func least[T any](t *table.Table, choices []T, method func(T) string, sign float64) (best T) {
 	e := math.Inf(1)
 	for _, c := range choices {
-		if x := sign * meanError(t, method(c)).Mean; x < e {
+		if x := sign * jackknifed.Mean(balanced(method(c))(t)); x < e {
 			best, e = c, x
 		}
 	}
 	return best
 }
 
-// bestOf returns the PAUM margins with the least mean error under a setting.
-func bestOf(t *table.Table) margins { return least(t, paumGrid, margins.method, 1) }
-
 // heat draws the mean error of each choice of a grid, at its row and column. A cell
 // without a choice is NaN.
-func heat[T any](grid []T, at func(T) (row, column float64), e func(T) balancedError) plots.Heat {
+func heat[T any](grid []T, at func(T) (row, column float64), method func(T) string) frame.Mark {
 	var rows, columns []float64
 	for _, c := range grid {
 		row, column := at(c)
@@ -306,15 +269,17 @@ func heat[T any](grid []T, at func(T) (row, column float64), e func(T) balancedE
 			columns = append(columns, column)
 		}
 	}
-	h := plots.Heat{BarLabel: "mean error (%)", XTicks: ticks(columns), YTicks: ticks(rows)}
-	for range rows {
-		h.Z = append(h.Z, slices.Repeat([]float64{math.NaN()}, len(columns)))
+	return func(t *table.Table) plots.Mark {
+		h := plots.Heat{BarLabel: "mean error (%)", XTicks: ticks(columns), YTicks: ticks(rows)}
+		for range rows {
+			h.Z = append(h.Z, slices.Repeat([]float64{math.NaN()}, len(columns)))
+		}
+		for _, c := range grid {
+			row, column := at(c)
+			h.Z[slices.Index(rows, row)][slices.Index(columns, column)] = jackknifed.Mean(balanced(method(c))(t))
+		}
+		return h
 	}
-	for _, c := range grid {
-		row, column := at(c)
-		h.Z[slices.Index(rows, row)][slices.Index(columns, column)] = 100 * e(c).Mean
-	}
-	return h
 }
 
 // ticks labels the rows or columns of a heat map.
@@ -367,7 +332,7 @@ func fig4Caption(t *table.Table, shows, protocol string) plots.Caption {
 // bothNotes is for figures that show relaxed POLA and PAUM.
 var bothNotes = relaxedNote + fmt.Sprintf(" PAUM has the margins %s, those with the least mean error on the same topics.", paumChosen)
 
-// Without rows of withErrors a view misses noErrors.
+// withErrors are the rows that a view of the errors needs; noErrors is what it misses without them.
 var withErrors = []string{"kind", "errors"}
 
 const noErrors = "errors on any topic"
@@ -378,14 +343,12 @@ func filterScatter(t *table.Table, x, xName, y, yName string) (plots.Panel, stri
 	var duels []duel
 	var below []string
 	for k, v := range vocabularies {
-		g := t.Where("setting", v.key)
-		ex, ey := balancedErrors(g, x), balancedErrors(g, y)
-		if len(ex) == 0 {
-			continue
-		}
 		d := duel{Points: plots.Points{Name: "one topic, " + v.name, Color: k, Shape: k}}
-		for i := range ex {
-			d.add(ex[i].Summary, ey[i].Summary)
+		for _, g := range t.Where("setting", v.key).Group("topic") {
+			d.add(jackknife(balanced(x)(g)), jackknife(balanced(y)(g)))
+		}
+		if len(d.X) == 0 {
+			continue
 		}
 		duels, below = append(duels, d), append(below, strconv.Itoa(d.wins))
 	}
@@ -440,7 +403,6 @@ var fig4Rules = frame.View{
 
 // paumView shows the mean error over the topics for each pair of margins.
 func paumView(low, high float64, note string) frame.View {
-	e := func(t *table.Table, m margins) balancedError { return meanError(t, m.method()) }
 	return frame.View{
 		Needs:   withErrors,
 		From:    withGrid,
@@ -448,17 +410,15 @@ func paumView(low, high float64, note string) frame.View {
 		Panels: frame.PerGroup(func(cells []string) frame.Panel {
 			return frame.Panel{
 				Panel: plots.Panel{Title: vocabulary(cells[0]), XLabel: "margin of irrelevant documents", YLabel: "margin of relevant documents"},
-				Of: []frame.Mark{func(t *table.Table) plots.Mark {
-					return heat(paumGrid, func(m margins) (row, column float64) { return m.Positive, m.Negative }, func(m margins) balancedError { return e(t, m) })
-				}},
+				Of:    []frame.Mark{heat(paumGrid, func(m margins) (row, column float64) { return m.Positive, m.Negative }, margins.method)},
 			}
 		}, "setting"),
 		Missing: "errors of PAUM",
 		Caption: func(t *table.Table) plots.Caption {
 			var best []string
 			for setting, g := range t.Group("setting") {
-				m := bestOf(g)
-				best = append(best, fmt.Sprintf("%s: %s with %.1f %%", vocabulary(setting), m, 100*e(g, m).Mean))
+				m := least(g, paumGrid, margins.method, 1)
+				best = append(best, fmt.Sprintf("%s: %s with %.1f %%", vocabulary(setting), m, jackknifed.Mean(balanced(m.method())(g))))
 			}
 			return plots.Caption{
 				Shows: "Mean balanced error of PAUM over the topics, for each pair of margins of the declared grid (margin of relevant documents/margin of irrelevant ones; 0/0 is a perceptron; the margin of the rarer class is never the smaller: " +
@@ -501,7 +461,7 @@ func alongStream(name, method string, color int) frame.Mark {
 		for end := 1; end <= n; end++ {
 			var e []float64
 			for _, topic := range t.Group("topic") {
-				e = append(e, counts(topic, method).balanced(func(s int) bool { return s < end }))
+				e = append(e, counts(topic.Where("kind", "errors", "method", method)).balanced(func(s int) bool { return s < end }))
 			}
 			line.X, line.Y = append(line.X, 100*float64(end)/float64(n)), append(line.Y, 100*stat.Mean(e, nil))
 		}
@@ -509,30 +469,50 @@ func alongStream(name, method string, color int) frame.Mark {
 	}
 }
 
+// withJackknife is a column with the error of a method and its interval.
+func withJackknife(method string) frame.Cell {
+	return frame.PlusMinus("error (%)", balanced(method), jackknifed, "%.1f")
+}
+
+// fig4Methods are the methods of the figure, in the order of its table.
+var fig4Methods = func() (out []string) {
+	for _, r := range polaReadings {
+		out = append(out, r.method)
+	}
+	for _, r := range rivalsOfPOLA {
+		out = append(out, r.method)
+	}
+	return out
+}()
+
+// fig4Name is a method on an axis: the relaxed POLA's without its parameters.
+func fig4Name(method string) string {
+	for _, r := range polaReadings {
+		if r.method == method {
+			return r.name
+		}
+	}
+	return method
+}
+
 // drawFig4Errors has a row per vocabulary and topic, and their means.
 func drawFig4Errors(t *table.Table) (plots.Drawing, error) {
 	if t.Where(withErrors...).Len() == 0 {
 		return plots.Missing(noErrors), nil
 	}
-	var methods, empty []string
-	for _, r := range polaReadings {
-		methods = append(methods, r.method)
-	}
-	for _, r := range rivalsOfPOLA {
-		methods = append(methods, r.method)
-	}
-	text := &plots.TextTable{Head: append([]string{"words", "topic", "relevant"}, methods...)}
+	var empty []string
+	text := &plots.TextTable{Head: append([]string{"words", "topic", "relevant"}, fig4Methods...)}
 	for setting, g := range t.Group("setting") {
 		last := []string{vocabulary(setting), "mean", ""}
 		for topic, of := range g.Group("topic") {
-			row := []string{vocabulary(setting), topic, fmt.Sprintf("%.0f", floats.Sum(counts(of, methods[0]).relevant))}
-			for _, m := range methods {
-				row = append(row, counts(of, m).jackknifed().String())
+			row := []string{vocabulary(setting), topic, fmt.Sprintf("%.0f", floats.Sum(of.Where("kind", "errors", "method", oneNN).Values("relevant")))}
+			for _, m := range fig4Methods {
+				row = append(row, withJackknife(m).Of(of))
 			}
 			text.Rows = append(text.Rows, row)
 		}
-		for _, m := range methods {
-			last = append(last, fmt.Sprintf("%.1f", 100*meanError(g, m).Mean))
+		for _, m := range fig4Methods {
+			last = append(last, fmt.Sprintf("%.1f", jackknifed.Mean(balanced(m)(g))))
 		}
 		text.Rows = append(text.Rows, last)
 		empty = append(empty, fmt.Sprintf("%.0f (%s)", experiment.First(g.Where("kind", "size", "method", sizeEmpty), "value"), vocabulary(setting)))

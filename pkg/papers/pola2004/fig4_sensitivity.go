@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 	"metriclab/pkg/text"
@@ -66,8 +67,8 @@ var Fig4Sensitivity = experiment.Spec{
 		return filterTopic(ctx, run, s.Variant, s.filterSettings, s.contenders())
 	},
 	Views: []experiment.View{
-		{Name: "fig4-sensitivity", Title: "Open choices of Fig. 4: mean error over rarer topics", Draw: experiment.WithEnds(drawFig4Sensitivity, fig4GridChoices)},
-		{Name: "fig4-sensitivity-relaxation", Title: "POLA's error over γ and the length of documents, on rarer topics", Draw: drawRelaxations},
+		{Name: "fig4-sensitivity", Title: "Open choices of Fig. 4: mean error over rarer topics", Draw: experiment.WithEnds(fig4SensitivityView.Draw, fig4GridChoices)},
+		{Name: "fig4-sensitivity-relaxation", Title: "POLA's error over γ and the length of documents, on rarer topics", Draw: relaxationsView.Draw},
 		{Name: "fig4-sensitivity-paum", Title: "PAUM's error over its margins, on rarer topics", Draw: paumView(settingsRatioLow, topicRatioLow, "Fig. 4 has the margins with the least error here.").Draw},
 	},
 	Choices: fig4GridChoices,
@@ -116,7 +117,7 @@ func fig4GridChoices(t *table.Table) []experiment.Choice {
 		for _, r := range relaxations {
 			gamma.Grid, length.Grid = append(gamma.Grid, r.Gamma), append(length.Grid, r.Length)
 		}
-		r := bestRelaxation(grid)
+		r := least(grid, relaxations, nearestPair.method, 1)
 		gamma.Chosen, length.Chosen = []float64{r.Gamma}, []float64{r.Length}
 		out = append(out, gamma, length)
 	}
@@ -125,15 +126,12 @@ func fig4GridChoices(t *table.Table) []experiment.Choice {
 		for _, m := range paumGrid {
 			relevant.Grid, irrelevant.Grid = append(relevant.Grid, m.Positive), append(irrelevant.Grid, m.Negative)
 		}
-		m := bestOf(main)
+		m := least(main, paumGrid, margins.method, 1)
 		relevant.Chosen, irrelevant.Chosen = []float64{m.Positive}, []float64{m.Negative}
 		out = append(out, relevant, irrelevant)
 	}
 	return out
 }
-
-// bestRelaxation returns the relaxation with the least mean error over the topics.
-func bestRelaxation(t *table.Table) relaxation { return least(t, relaxations, nearestPair.method, 1) }
 
 // rarerTopics names the topics of a table in captions.
 func rarerTopics(t *table.Table) string {
@@ -143,76 +141,88 @@ func rarerTopics(t *table.Table) string {
 		settingsRatioLow, topicRatioLow, strings.Join(topics, ", "))
 }
 
-func drawRelaxations(t *table.Table) (plots.Drawing, error) {
-	if t = t.Where("setting", variantGrid); t.Len() == 0 {
-		return plots.Missing("the grid of relaxations"), nil
+// relaxed are the relaxations by the method that has them.
+var relaxed = func() map[string]relaxation {
+	out := map[string]relaxation{}
+	for _, r := range relaxations {
+		out[nearestPair.method(r)] = r
 	}
-	var cells []string
-	h := heat(relaxations, func(r relaxation) (row, column float64) { return r.Gamma, r.Length }, func(r relaxation) balancedError {
-		e := meanError(t, nearestPair.method(r))
-		cells = append(cells, e.String())
-		return e
-	})
-	text := &plots.TextTable{Head: []string{"γ"}}
-	for _, length := range h.XTicks {
-		text.Head = append(text.Head, "length "+length.Label)
-	}
-	for i, gamma := range h.YTicks { // the order of the grid
-		text.Rows = append(text.Rows, append([]string{gamma.Label}, cells[i*len(h.XTicks):(i+1)*len(h.XTicks)]...))
-	}
-	best := bestRelaxation(t)
-	return plots.Drawing{
-		Panels: []plots.Panel{{XLabel: "length of the documents", YLabel: "γ", Marks: []plots.Mark{h}}},
-		Text:   text,
-		Caption: plots.Caption{
+	return out
+}()
+
+var relaxationsView = frame.View{
+	Of: []string{"setting", variantGrid, "kind", "errors"},
+	From: frame.Called("gamma", "method", func(method string) string { return table.Format(relaxed[method].Gamma) }).
+		Then(frame.Called("length", "method", func(method string) string { return table.Format(relaxed[method].Length) })),
+	Panels: frame.Each(frame.Panel{
+		Panel: plots.Panel{XLabel: "length of the documents", YLabel: "γ"},
+		Of:    []frame.Mark{heat(relaxations, func(r relaxation) (row, column float64) { return r.Gamma, r.Length }, nearestPair.method)},
+	}),
+	Text:    &frame.Text{By: []string{"gamma", "γ"}, Cells: []frame.Cell{atLength("0.5"), atLength("1"), atLength("2"), atLength("4")}},
+	Missing: "the grid of relaxations",
+	Caption: func(t *table.Table) plots.Caption {
+		best := least(t, relaxations, nearestPair.method, 1)
+		return plots.Caption{
 			Shows:    fmt.Sprintf("Mean balanced error of POLA with the nearest pair over %s, for the relaxation γ of Eq. 12 (0 is the algorithm of Fig. 1) and the Euclidean length to which documents are scaled.", rarerTopics(t)),
 			Protocol: fmt.Sprintf("Least at γ = %s and length %s, which is the relaxed POLA of Fig. 4.", table.Format(best.Gamma), table.Format(best.Length)),
-		},
-	}, nil
+		}
+	},
 }
 
-func drawFig4Sensitivity(t *table.Table) (plots.Drawing, error) {
-	if t.Where(withErrors...).Len() == 0 {
-		return plots.Missing(noErrors), nil
+// atLength is a column with the error for documents of a length.
+func atLength(length string) frame.Cell {
+	return frame.PlusMinus("length "+length, balancedError.Where("length", length), jackknifed, "%.1f")
+}
+
+var fig4SensitivityView = frame.View{
+	Needs: withErrors,
+	From: func(t *table.Table) *table.Table {
+		settings := slices.DeleteFunc(t.Unique("setting"), func(setting string) bool { return setting == variantGrid })
+		named := frame.Called("shown", "setting", variantName).Then(frame.Called("reading", "method", fig4Name))
+		return frame.Only("kind", "errors").Then(frame.Only("setting", settings...)).Then(frame.Only("method", fig4Methods...)).Then(named)(t)
+	},
+	Columns: 2,
+	Panels: frame.Each(
+		frame.Panel{Panel: plots.Panel{Title: "one choice changed", XLabel: "mean error (%)"}, Of: marksChanged},
+		frame.Panel{Panel: plots.Panel{Title: "algorithms", XLabel: "mean error (%)"}, Of: marksOfAll},
+	),
+	Text:    &frame.Text{Head: []string{"setting", "method"}, Rows: fig4SensitivityRows, Cells: []frame.Cell{frame.PlusMinus("error (%)", balancedError, jackknifed, "%.1f")}},
+	Missing: noErrors,
+	Caption: func(t *table.Table) plots.Caption {
+		return plots.Caption{
+			Shows: fmt.Sprintf("Mean balanced error over %s; the protocol is that of Fig. 4.", rarerTopics(t)),
+			Protocol: "Left: POLA with the nearest pair, one choice changed at a time: start threshold b₁, number and choice of words (by information gain: " +
+				"about the topic's labels in the whole stream), documents in the stream; what the other algorithms gain by such a change was not run. Right: all algorithms in the main setting, and with words of the first documents only; PAUM with the margins of Fig. 4. " +
+				"The main setting chose PAUM's margins and POLA's relaxation for Fig. 4. No topic of Fig. 4 took part, but documents of these topics often have one of Fig. 4's too: nearly all on soybean also have oilseed.",
+			Intervals: "95 % intervals are a jackknife over consecutive segments of the stream.",
+		}
+	},
+}
+
+var marksChanged, marksOfAll, fig4SensitivityRows = sensitivityMarks()
+
+// sensitivityMarks are the marks of both panels, and the rows of the table in their order.
+func sensitivityMarks() (changed, algorithms []frame.Mark, rows []frame.Row) {
+	mark := func(name string, color int, labels string, of ...string) frame.Mark {
+		return frame.Dots(plots.Intervals{Name: name, Color: color}, labels, balancedError, jackknifed).Where(of...)
 	}
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"setting", "method", "error (%)"}}}
-	add := func(mark *plots.Intervals, setting, method, label string) {
-		e := meanError(t.Where("setting", setting), method)
-		mean, half := e.Interval()
-		mark.Labels, mark.X, mark.Err = append(mark.Labels, label), append(mark.X, 100*mean), append(mark.Err, 100*half)
-		d.Text.Rows = append(d.Text.Rows, []string{variantName(setting), method, e.String()})
+	row := func(setting, method string) {
+		rows = append(rows, frame.Row{Names: []string{variantName(setting), method}, Of: []string{"setting", setting, "method", method}})
 	}
-	left := plots.Panel{Title: "one choice changed", XLabel: "mean error (%)"}
 	for k, form := range polaForms {
-		mark := plots.Intervals{Name: form.name, Color: k}
-		for _, setting := range t.Unique("setting") {
-			if setting != variantGrid {
-				add(&mark, setting, nearestPair.method(form.relax), variantName(setting))
+		method := nearestPair.method(form.relax)
+		changed = append(changed, mark(form.name, k, "shown", "method", method))
+		for _, v := range filterVariants {
+			if v.name != variantGrid {
+				row(v.name, method)
 			}
 		}
-		left.Marks = append(left.Marks, mark)
 	}
-	right := plots.Panel{Title: "algorithms", XLabel: "mean error (%)"}
-	for k, v := range []string{mainVariant, variantFirst} {
-		if t.Where("setting", v).Len() == 0 {
-			continue
+	for k, setting := range []string{mainVariant, variantFirst} {
+		algorithms = append(algorithms, mark(variantName(setting), k+len(polaForms), "reading", "setting", setting))
+		for _, method := range fig4Methods {
+			row(setting, method)
 		}
-		mark := plots.Intervals{Name: variantName(v), Color: k + len(polaForms)}
-		for _, r := range polaReadings {
-			add(&mark, v, r.method, r.name)
-		}
-		for _, r := range rivalsOfPOLA {
-			add(&mark, v, r.method, r.method)
-		}
-		right.Marks = append(right.Marks, mark)
 	}
-	d.Panels = []plots.Panel{left, right}
-	d.Caption = plots.Caption{
-		Shows: fmt.Sprintf("Mean balanced error over %s; the protocol is that of Fig. 4.", rarerTopics(t)),
-		Protocol: "Left: POLA with the nearest pair, one choice changed at a time: start threshold b₁, number and choice of words (by information gain: " +
-			"about the topic's labels in the whole stream), documents in the stream; what the other algorithms gain by such a change was not run. Right: all algorithms in the main setting, and with words of the first documents only; PAUM with the margins of Fig. 4. " +
-			"The main setting chose PAUM's margins and POLA's relaxation for Fig. 4. No topic of Fig. 4 took part, but documents of these topics often have one of Fig. 4's too: nearly all on soybean also have oilseed.",
-		Intervals: "95 % intervals are a jackknife over consecutive segments of the stream.",
-	}
-	return d, nil
+	return changed, algorithms, rows
 }
