@@ -11,6 +11,7 @@ import (
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/random"
+	"metriclab/pkg/table"
 )
 
 // The file that the registry asks for is read as it says; without it the error names it.
@@ -58,8 +59,9 @@ func TestBDG10IsACell(t *testing.T) {
 	if n := len(slices.DeleteFunc(slices.Clone(cells), func(c experiment.Cell) bool { return c.Supplied })); n != len(databases) {
 		t.Errorf("%d cells without what is supplied, want %d", n, len(databases))
 	}
-	r := results{cell: bdg10.cell}
-	if d := r.database(); d.paper != "BDG100" || d.standIn || len(public([]results{r})) != 1 {
+	r := results{cell: bdg10.cell, t: comparisonColumns.Table().With("cell", nil)}
+	r.t.Add(table.Key{"cell": r.cell}, nil)
+	if d := r.database(); d.paper != "BDG100" || d.standIn || public(r.t).Len() != 1 {
 		t.Errorf("database %+v", d)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/nearest"
@@ -146,7 +147,7 @@ func (s *session) classErrors(ctx context.Context, m metric.SqDister, ties neare
 }
 
 // What is averaged, by the rule for tied votes.
-var averaged = []struct{ column, name string }{
+var averaged = []reading{
 	{"classes", "over classes, ties to the nearest"}, {"classes-name", "over classes, ties to the first class name"},
 }
 
@@ -163,29 +164,18 @@ var classesClaims = experiment.Claims([]experiment.Claim{
 		Statement: "The average classification errors are those of Table 2 (if errors are averaged over classes).",
 		Where:     section3 + ", Table 2", Theirs: "Table 2", Afterwards: whatWasKnown,
 		Predicate: "On wine, ionosphere, balance and soybean, per method: our mean error with the paper's rule (best k on the test rows), averaged over classes, differs from the printed one by less than 2 points, with its interval, in at least 90 % of the 28 cells; for two rules for tied votes." + balancedNote,
-		Test: func(t *table.Table) judge.Test {
-			return judge.Each([]int{0, 1}, func(i int) (string, judge.Test) {
-				all := resultsOf(t)
-				return averaged[i].name, judge.Equivalent{Margin: equivalent, Share: tableShare, Rule: classesRule(all), Units: unitsOf(all, judged, func(r results, method string) []float64 {
-					byK := r.classErrors(method, averaged[i].column)
-					e := slices.Clone(byK[leastMean(byK)])
-					floats.AddConst(-printed[r.database().paper][method].percent/100, e)
-					return e
-				})}
-			})
-		},
+		Test: frame.Under(averaged, func(a reading) (string, frame.Test) {
+			return a.name, alike(tableShare, bySplits, each(judged, func(method string) frame.Measure { return lessPrinted(leastOverClasses(method, a.column), method) }))
+		}),
 	},
 	{
 		ID: "table2-k-classes", View: "classes",
 		Statement: "The best numbers of neighbours are those of Table 2 (if errors are averaged over classes).",
 		Where:     section3 + ", Table 2", Theirs: "Table 2", Afterwards: whatWasKnown,
 		Predicate: "On wine, ionosphere, balance and soybean, per method: our mean error over classes with the printed k is above the least over k by less than 1 point, with its interval, in at least 90 % of the 28 cells; for two rules for tied votes. The finding tells how many k are equal." + balancedNote,
-		Test: func(t *table.Table) judge.Test {
-			return judge.Each([]int{0, 1}, func(i int) (string, judge.Test) {
-				all := resultsOf(t)
-				return averaged[i].name, printedK(classesRule(all), all, func(r results, method string) map[string][]float64 { return r.classErrors(method, averaged[i].column) })
-			})
-		},
+		Test: frame.Under(averaged, func(a reading) (string, frame.Test) {
+			return a.name, printedK(bySplits, func(r results, method string) map[string][]float64 { return r.classErrors(method, a.column) })
+		}),
 	},
 	{
 		ID: "negative-better-classes", View: "classes",
@@ -193,17 +183,12 @@ var classesClaims = experiment.Claims([]experiment.Claim{
 		Statement: "We have obtained better results in general if the PSD constraint is not enforced until the end of the online learning process (if errors are averaged over classes).",
 		Where:     "Section 2.4", Theirs: "Table 2: − is lower in 11 of 18", Afterwards: whatWasKnown,
 		Predicate: "\"In general\": with the paper's best k, the error of + minus the error of −, averaged over classes, mean over wine, ionosphere, balance and soybean and three rules, is > 0; for two rules for tied votes." + balancedNote,
-		Test: func(t *table.Table) judge.Test {
-			return judge.Each([]int{0, 1}, func(i int) (string, judge.Test) {
-				all := resultsOf(t)
-				least := func(r results, method string) []float64 {
-					byK := r.classErrors(method, averaged[i].column)
-					return byK[leastMean(byK)]
-				}
-				mean := meanOf(unitsOf(all, rules, func(r results, v versions) []float64 { return judge.Minus(least(r, v.plus()), least(r, v.minus())) }))
-				return averaged[i].name, judge.Positive{Units: []judge.Unit{{Name: "mean", Diffs: mean}}, Rule: classesRule(all)}
+		Test: frame.Under(averaged, func(a reading) (string, frame.Test) {
+			gain := overRules(func(v versions) frame.Measure {
+				return leastOverClasses(v.plus(), a.column).Minus(leastOverClasses(v.minus(), a.column))
 			})
-		},
+			return a.name, positive(bySplits, frame.Unit("mean", gain.MeanOver("cell")))
+		}),
 	},
 })
 
@@ -216,22 +201,18 @@ func (r results) classErrors(method, column string) map[string][]float64 {
 	return out
 }
 
-// classesRatio is n_test/n_train of the splits.
-func (r results) classesRatio() float64 { return experiment.First(r.t, "ratio") }
-
-// classesRule is corrected.rule for a table of this experiment.
-func classesRule(all []results) judge.Rule {
-	rule := judge.Rule{Scale: 100, Unit: "points"}
-	for _, r := range experiment.NotEmpty("database to judge", all) {
-		rule.TestRatio = max(rule.TestRatio, r.classesRatio())
+// leastOverClasses are the errors of a method with the k of the least mean.
+func leastOverClasses(method, value string) frame.Measure {
+	return func(t *table.Table) []float64 {
+		byK := resultsIn(t).classErrors(method, value)
+		return byK[leastMean(byK)]
 	}
-	return rule
 }
 
 func drawClasses(all []results) plots.Drawing {
 	names := append(slices.Clone(judged), euclidean)
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"database", "error (%), best k (k)"}, shownNames(names)...)}}
-	columns := []struct{ column, name string }{
+	columns := []reading{
 		{"objects", "over objects, ties to the nearest"}, {"objects-name", "over objects, ties to the first class name"}, averaged[0], averaged[1],
 	}
 	for _, r := range all {
@@ -255,7 +236,7 @@ func drawClasses(all []results) plots.Drawing {
 				byK := r.classErrors(m, c.column)
 				k := leastMean(byK)
 				row = append(row, fmt.Sprintf("%.2f (%s)", 100*stat.Mean(byK[k], nil), k))
-				mean, half := judge.SummarizeResampled(byK[k], r.classesRatio()).Interval()
+				mean, half := judge.SummarizeResampled(byK[k], experiment.First(r.t, "ratio")).Interval()
 				mark.Labels, mark.X, mark.Err = append(mark.Labels, shown.Replace(m)), append(mark.X, 100*mean), append(mark.Err, 100*half)
 			}
 			d.Text.Rows = append(d.Text.Rows, row)

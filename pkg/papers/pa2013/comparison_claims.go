@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/floats"
-
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
@@ -43,22 +42,17 @@ var comparisonClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Wine, ionosphere, balance, soybean and nist16 have the sizes, dimensions and numbers of classes of Table 1.",
 		Where:     section3 + ", Table 1", Theirs: "178, 351, 625, 266, 2000 objects",
 		Predicate: "Objects, features and classes of all five are equal to the printed ones, in every trial." + standInNote,
-		Test:      testTable1,
+		Test:      table1Test,
 	},
 	{
 		ID: "fig1-reasonable", View: "fig1",
 		Statement: "All online learning algorithms have lead to reasonably good behavior according to the predictive 0–1 loss.",
 		Where:     section3 + ", Fig. 1", Theirs: experiment.FigureOnly,
 		Predicate: "Per database and method, the loss after T steps is less than that of the better constant prediction (all similar, or all dissimilar)." + standInNote,
-		Test: func(t *table.Table) judge.Test {
-			return positive(corrected, public(resultsOf(t)), onlineNames, func(r results, method string) []float64 {
-				share := quotient(r.column("size", "", similarLinks, "count"), r.column("size", "", links, "count"))
-				for i, s := range share {
-					share[i] = math.Min(s, 1-s)
-				}
-				return judge.Minus(share, r.losses(method))
-			})
-		},
+		Test: positive(corrected, each(onlineNames, func(method string) frame.Measure {
+			constant := column("size", "", similarLinks, "count").Over(column("size", "", links, "count")).Map(func(s float64) float64 { return math.Min(s, 1-s) })
+			return constant.Minus(losses(method))
+		})).On(public),
 	},
 	{
 		ID: "fig1-negative", View: "fig1",
@@ -66,57 +60,42 @@ var comparisonClaims = experiment.Claims([]experiment.Claim{
 		Statement: "In 5 out of 6 databases, negative methods have led to better results (predictive loss) compared to positive versions of the same methods.",
 		Where:     section3 + ", Fig. 1", Theirs: "5 out of 6",
 		Predicate: "Per database, loss of + minus loss of − after T steps > 0, with one exception; for each of the three rules." + standInNote,
-		Test: func(t *table.Table) judge.Test {
-			return judge.Each(rules, func(v versions) (string, judge.Test) {
-				p := positive(corrected, public(resultsOf(t)), undivided, func(r results, _ string) []float64 {
-					return judge.Minus(r.losses(v.plus()), r.losses(v.minus()))
-				})
-				p.Exceptions = 1
-				return v.name, p
-			})
-		},
+		Test: frame.Under(rules, func(v versions) (string, frame.Test) {
+			return v.name, allBut(1, corrected, frame.OverGroups(losses(v.plus()).Minus(losses(v.minus())), "cell")).On(public)
+		}),
 	},
 	{
 		ID: "fig1-largest", View: "fig1",
 		Statement: "The case of the two biggest databases is specially remarkable (the advantage of negative methods).",
 		Where:     section3 + ", Fig. 1", Theirs: experiment.FigureOnly,
 		Predicate: "The relative reduction of the loss by − on nist16 is larger than its mean over wine, ionosphere, balance and soybean; for each of the three rules. The other big database is not public.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Each(rules, func(v versions) (string, judge.Test) {
-				gain := func(r results) []float64 {
-					p := r.losses(v.plus())
-					return quotient(judge.Minus(p, r.losses(v.minus())), p)
+		Test: frame.Under(rules, func(v versions) (string, frame.Test) {
+			gain := losses(v.plus()).Minus(losses(v.minus())).Over(losses(v.plus()))
+			return v.name, func(t *table.Table) judge.Test {
+				big := experiment.NotEmpty("big database", resultsOf(named("nist16")(t)))[0]
+				small := named("wine", "ionosphere", "balance", "soybean")(t)
+				return judge.Positive{
+					Units: []judge.Unit{judge.Paired("nist16", gain(big.t), gain.MeanOver("cell")(small))}, Rule: judge.Rule{Scale: 100, Unit: "% of the loss", TestRatio: big.testRatio()},
 				}
-				big := experiment.NotEmpty("big database", named(resultsOf(t), "nist16"))[0]
-				var small [][]float64
-				for _, r := range named(resultsOf(t), "wine", "ionosphere", "balance", "soybean") {
-					small = append(small, gain(r))
-				}
-				diff := addMean(gain(big), -1, experiment.NotEmpty("small databases", small))
-				return v.name, judge.Positive{
-					Units: []judge.Unit{{Name: "nist16", Diffs: diff}}, Rule: judge.Rule{Scale: 100, Unit: "% of the loss", TestRatio: big.testRatio()},
-				}
-			})
-		},
+			}
+		}),
 	},
 	{
 		ID: "fig1-ls", View: "fig1",
 		Statement: "The LS methods exhibit significantly worse behavior in wine, balance, soybean and BDG10 databases.",
 		Where:     section3 + ", Fig. 1", Theirs: experiment.FigureOnly,
 		Predicate: "Per database, for + and −, the loss of PA-LS minus the mean loss of PA-I and PA-II is > 0; on wine, balance and soybean (BDG10 is not public).",
-		Test: func(t *table.Table) judge.Test {
-			return positive(corrected, named(resultsOf(t), "wine", "balance", "soybean", bdg10.cell), ls, func(r results, method string) []float64 {
-				sign := strings.TrimPrefix(method, "PA-LS")
-				return addMean(r.losses(method), -1, [][]float64{r.losses("PA-I" + sign), r.losses("PA-II" + sign)})
-			})
-		},
+		Test: positive(corrected, each(ls, func(method string) frame.Measure {
+			sign := strings.TrimPrefix(method, "PA-LS")
+			return losses(method).Minus(frame.Mean("trials of two methods", losses("PA-I"+sign), losses("PA-II"+sign)))
+		})).On(named("wine", "balance", "soybean", bdg10.cell)),
 	},
 	{
 		ID: "c-matters", View: "choice",
 		Statement: "The performance of the different online learning algorithms strongly depends on the value of the parameter C.",
 		Where:     "Section 2.4", Theirs: "no number",
 		Predicate: "The validation error with the worst C of the grid is at least 2 points above that with the best; worst and best are read from the same means over trials. Everywhere (our word): per database and method. On the whole: per method, mean over the databases." + standInNote,
-		Test:      testCMatters,
+		Test:      cMatters,
 	},
 	{
 		ID: "table2-values", View: "table2",
@@ -124,59 +103,62 @@ var comparisonClaims = experiment.Claims([]experiment.Claim{
 		Where:     section3 + ", Table 2", Theirs: "Table 2",
 		Predicate: "Per database and method, our mean error with the paper's rule (best k on the test rows) differs from the printed one by less than 2 points, with its interval, in at least 90 % of the 35 cells; for two rules for tied votes. " +
 			"The intervals are ours; those of the paper are not known." + standInNote,
-		Test: func(t *table.Table) judge.Test {
-			ties := map[string]string{nearestOfTied: "ties to the nearest", firstName: "ties to the first class name"}
-			return judge.Each([]string{nearestOfTied, firstName}, func(column string) (string, judge.Test) {
-				return ties[column], alike(t, tableShare, judged, func(r results, method string) []float64 {
-					e, _ := r.optimistic(method, column)
-					floats.AddConst(-printed[r.database().paper][method].percent/100, e)
-					return e
-				})
-			})
-		},
+		Test: frame.Under(tieRules, func(tie reading) (string, frame.Test) {
+			return tie.name, alike(tableShare, corrected, each(judged, func(method string) frame.Measure { return lessPrinted(optimistic(method, tie.column), method) })).On(public)
+		}),
 	},
 	{
 		ID: "table2-not-significant", View: "significance",
 		Statement: "The differences among different classification results are not significant in most of the cases.",
 		Where:     section3 + ", Table 2", Theirs: "Table 2",
 		Predicate: "In more than half of the 105 cases (21 pairs of methods on five databases) the whole corrected interval of the difference of errors lies within ±2 points: that a test finds nothing would show nothing. For k by validation and the paper's best k." + standInNote,
-		Test: func(t *table.Table) judge.Test {
-			return judge.Shown{
-				Test: byK(func(errors measure) judge.Test {
-					return alike(t, most, couples(), func(r results, c couple) []float64 { return judge.Minus(errors(r, c.a), errors(r, c.b)) })
-				}),
-				Note: fmt.Sprintf("Friedman's test over the five databases: p = %.2g.", friedman(public(resultsOf(t))).P),
-			}
-		},
+		Test: byK(func(errors measure) frame.Test {
+			return alike(most, corrected, each(couples(), func(c couple) frame.Measure { return errors(c.a).Minus(errors(c.b)) })).On(public)
+		}).Told(func(t *table.Table) judge.Shown {
+			return judge.Shown{Note: fmt.Sprintf("Friedman's test over the five databases: p = %.2g.", friedman(resultsOf(public(t))).P)}
+		}),
 	},
 	{
 		ID: "table2-competitive", View: "table2",
 		Statement: "All algorithms lead to very competitive results (with ITML).",
 		Where:     section3 + ", Table 2", Theirs: "Table 2",
 		Predicate: "Per database and online method, its error is less than ITML's plus 2 points; for k by validation and the paper's best k." + standInNote,
-		Test: func(t *table.Table) judge.Test {
-			return byK(func(errors measure) judge.Test {
-				return positive(corrected, public(resultsOf(t)), onlineNames, func(r results, method string) []float64 {
-					return difference(errors(r, itmlTuned), errors(r, method), equivalent)
-				})
-			})
-		},
+		Test: byK(func(errors measure) frame.Test {
+			return positive(corrected, each(onlineNames, func(method string) frame.Measure { return errors(itmlTuned).Minus(errors(method)).Plus(equivalent) })).On(public)
+		}),
 	},
-	bestK,
-	mostCompetitive,
+	{
+		ID: "table2-k", View: "table2",
+		Statement: "The best numbers of neighbours are those of Table 2.",
+		Where:     section3 + ", Table 2", Theirs: "Table 2",
+		Afterwards: "our errors by number of neighbours",
+		Predicate: "Per database and method, our mean error with the printed k is above the least over k by less than 1 point, with its interval, in at least 90 % of the 35 cells; for two rules for tied votes. " +
+			"The finding tells how many k are equal." + standInNote,
+		Test: frame.Under(tieRules, func(tie reading) (string, frame.Test) {
+			return tie.name, printedK(corrected, func(r results, method string) map[string][]float64 { return r.byNeighbours(method, tie.column) }).On(public)
+		}),
+	},
+	{
+		ID: "itml-competitive", View: "table2",
+		Statement: "ITML is one of the most competitive metric learning algorithms.",
+		Where:     section3 + ", experimentation setup", Theirs: "Table 2: ITML has the least error on none of six databases",
+		Afterwards: "the errors of Table 2",
+		Predicate:  "Per database and other method (the six, and Euclidean distances), the other's error minus that of ITML is > −2 points; for k by validation and the paper's best k." + standInNote,
+		Test: byK(func(errors measure) frame.Test {
+			return positive(corrected, each(append(slices.Clone(onlineNames), euclidean), func(method string) frame.Measure {
+				return errors(method).Minus(errors(itmlTuned)).Plus(equivalent)
+			})).On(public)
+		}),
+	},
 	{
 		ID: "table2-ls-best", View: "table2",
 		Statement: "The combination of LS approach with negative matrices lead to the best results in the three last databases.",
 		Where:     section3 + ", Table 2", Theirs: "8.27, 20.20 and 5.62 %",
 		Predicate: "On soybean and nist16 (BDG10 is not public), the error of each of the six others minus that of PA-LS− is > 0; for k by validation and the paper's best k.",
-		Test: func(t *table.Table) judge.Test {
+		Test: byK(func(errors measure) frame.Test {
 			others := slices.DeleteFunc(slices.Clone(judged), func(m string) bool { return m == "PA-LS-" })
-			return byK(func(errors measure) judge.Test {
-				return positive(corrected, named(resultsOf(t), "soybean", bdg10.cell, "nist16"), others, func(r results, method string) []float64 {
-					return judge.Minus(errors(r, method), errors(r, "PA-LS-"))
-				})
-			})
-		},
+			return positive(corrected, each(others, func(method string) frame.Measure { return errors(method).Minus(errors("PA-LS-")) })).On(named("soybean", bdg10.cell, "nist16"))
+		}),
 	},
 	{
 		ID: "negative-better", View: "table2",
@@ -184,15 +166,9 @@ var comparisonClaims = experiment.Claims([]experiment.Claim{
 		Statement: "We have obtained better results in general if the PSD constraint is not enforced until the end of the online learning process.",
 		Where:     "Section 2.4", Theirs: "Table 2: − is lower in 11 of 18",
 		Predicate: "\"In general\": the error of + minus the error of −, mean over five databases and three rules, is > 0; for k by validation and the paper's best k." + standInNote,
-		Test: func(t *table.Table) judge.Test {
-			return byK(func(errors measure) judge.Test {
-				all := positive(corrected, public(resultsOf(t)), rules, func(r results, v versions) []float64 {
-					return judge.Minus(errors(r, v.plus()), errors(r, v.minus()))
-				})
-				all.Units = []judge.Unit{{Name: "mean", Diffs: meanOf(all.Units)}}
-				return all
-			})
-		},
+		Test: byK(func(errors measure) frame.Test {
+			return positive(corrected, frame.Unit("mean", overRules(func(v versions) frame.Measure { return errors(v.plus()).Minus(errors(v.minus())) }).MeanOver("cell"))).On(public)
+		}),
 	},
 	{
 		ID: "fig2-efficient", View: "fig2",
@@ -200,85 +176,66 @@ var comparisonClaims = experiment.Claims([]experiment.Claim{
 		Statement: "All online algorithms are very efficient compared to ITML; the case of positive versions on ionosphere, BDG10 and nist16 is an exception.",
 		Where:     section3 + ", Fig. 2", Theirs: experiment.FigureOnly,
 		Predicate: "Per database and method but for the exceptions, the mean CPU time is less than ITML's (1 minus the quotient, jackknifed over trials, > 0); learning alone and with the choice of C or γ." + standInNote,
-		TestTimed: func(t, times *table.Table) judge.Test {
-			return byTime(times, func(spent measure) judge.Test {
-				p := positive(shareOfTime, public(resultsOf(t)), onlineNames, func(r results, method string) []float64 {
-					q := jackknifed(spent(r, method), spent(r, itmlTuned))
-					return difference(make([]float64, len(q)), q, 1)
-				})
-				p.Units = slices.DeleteFunc(p.Units, func(u judge.Unit) bool {
+		TestTimed: byTime(func(spent measure) frame.Test {
+			units := each(onlineNames, func(method string) frame.Measure { return over(spent(method), spent(itmlTuned)).Times(-1).Plus(1) })
+			return positive(shareOfTime, func(t *table.Table) []judge.Unit {
+				return slices.DeleteFunc(units(t), func(u judge.Unit) bool {
 					return strings.HasSuffix(u.Name, "⁺") && (strings.HasPrefix(u.Name, "ionosphere") || strings.HasPrefix(u.Name, bdg10.cell) || strings.HasPrefix(u.Name, "nist16"))
 				})
-				return p
-			})
-		},
+			}).On(public)
+		}),
 	},
 	{
 		ID: "fig2-positive", View: "fig2",
 		Statement: "Positive versions on ionosphere, BDG10 and nist16 databases get close to 200% (of ITML's time).",
 		Where:     section3 + ", Fig. 2", Theirs: "close to 200%",
 		Predicate: "The mean CPU time divided by ITML's (jackknifed over trials), averaged over the three positive versions on ionosphere and nist16 (BDG10 is not public), is 2 within 0.5; learning alone and with the choice of C or γ.",
-		TestTimed: func(t, times *table.Table) judge.Test {
-			return byTime(times, func(spent measure) judge.Test {
-				return positiveTimes(named(resultsOf(t), "ionosphere", bdg10.cell, "nist16"), spent)
-			})
-		},
+		TestTimed: byTime(func(spent measure) frame.Test {
+			quotient := overRules(func(v versions) frame.Measure { return over(spent(v.plus()), spent(itmlTuned)) })
+			return frame.Printed(2, quotient.MeanOver("cell"), aboutTwice).Told(func(t *table.Table) judge.Shown {
+				return judge.Shown{Note: byDatabase(t, quotient, "%.2f")}
+			}).On(named("ionosphere", bdg10.cell, "nist16"))
+		}),
 	},
 	{
 		ID: "fig2-negative", View: "fig2",
 		Statement: "The negative online algorithms reduce dramatically the time spent by their corresponding positive versions.",
 		Where:     section3 + ", Fig. 2", Theirs: experiment.FigureOnly,
 		Predicate: "Per database and rule, − takes at most half of the CPU time of + (base-2 logarithm of the quotient minus 1 > 0, so that means are geometric); learning alone and with the choice of C." + standInNote,
-		TestTimed: func(t, times *table.Table) judge.Test {
-			return byTime(times, func(spent measure) judge.Test {
-				return positive(doublings, public(resultsOf(t)), rules, func(r results, v versions) []float64 {
-					return log2(quotient(spent(r, v.plus()), spent(r, v.minus())), math.Log2(dramatic))
-				})
-			})
-		},
+		TestTimed: byTime(func(spent measure) frame.Test {
+			return positive(doublings, each(rules, func(v versions) frame.Measure {
+				return spent(v.plus()).Over(spent(v.minus())).Map(math.Log2).Plus(-math.Log2(dramatic))
+			})).On(public)
+		}),
 	},
 	{
 		ID: "fig2-preserving", View: "table2",
 		Statement: "... while preserving good performance results (the negative versions).",
 		Where:     section3 + ", Fig. 2", Theirs: "Table 2",
 		Predicate: "Per database and rule, the error of − is less than that of + plus 2 points; for k by validation and the paper's best k." + standInNote,
-		Test: func(t *table.Table) judge.Test {
-			return byK(func(errors measure) judge.Test {
-				return positive(corrected, public(resultsOf(t)), rules, func(r results, v versions) []float64 {
-					return difference(errors(r, v.plus()), errors(r, v.minus()), equivalent)
-				})
-			})
-		},
+		Test: byK(func(errors measure) frame.Test {
+			return positive(corrected, each(rules, func(v versions) frame.Measure { return errors(v.plus()).Minus(errors(v.minus())).Plus(equivalent) })).On(public)
+		}),
 	},
 	{
 		ID: "fig2-ls-time", View: "fig2",
 		Statement: "The running times are kept relatively low even in the case of PA-LS(-).",
 		Where:     section3 + ", end", Theirs: experiment.FigureOnly,
 		Predicate: "Per database, PA-LS− takes less than twice the CPU time of PA-I− and of PA-II− (1 minus the base-2 logarithm of the quotient > 0); learning alone and with the choice of C." + standInNote,
-		TestTimed: func(t, times *table.Table) judge.Test {
-			return byTime(times, func(spent measure) judge.Test {
-				return positive(doublings, public(resultsOf(t)), []string{"against PA-I-", "against PA-II-"}, func(r results, against string) []float64 {
-					return log2(quotient(spent(r, strings.TrimPrefix(against, "against ")), spent(r, "PA-LS-")), -math.Log2(dramatic))
-				})
-			})
-		},
+		TestTimed: byTime(func(spent measure) frame.Test {
+			return positive(doublings, each([]string{"against PA-I-", "against PA-II-"}, func(against string) frame.Measure {
+				return spent(strings.TrimPrefix(against, "against ")).Over(spent("PA-LS-")).Map(math.Log2).Plus(math.Log2(dramatic))
+			})).On(public)
+		}),
 	},
 	{
 		ID: "fig2-updates", View: "fig2",
 		Statement: "PA-LS(-) needs about twice the number of updates with regard to the other negative online algorithms.",
 		Where:     section3 + ", end", Theirs: "about twice",
 		Predicate: "The number of updates of PA-LS− divided by the mean of PA-I− and PA-II−, mean over five databases, is 2 within 0.5." + standInNote,
-		Test: func(t *table.Table) judge.Test {
-			quotients := unitsOf(public(resultsOf(t)), undivided, func(r results, _ string) []float64 {
-				of := func(method string) []float64 { return r.column("work", method, updates, "count") }
-				others := addMean(make([]float64, len(of("PA-I-"))), 1, [][]float64{of("PA-I-"), of("PA-II-")})
-				return quotient(of("PA-LS-"), others)
-			})
-			return judge.Shown{
-				Test: judge.Number{Theirs: 2, Ours: meanOf(quotients), Tolerance: aboutTwice},
-				Note: byDatabase(quotients, "%.2f") + without(quotients, "nist16"),
-			}
-		},
+		Test: frame.Printed(2, updatesOfLS.MeanOver("cell"), aboutTwice).Told(func(t *table.Table) judge.Shown {
+			return judge.Shown{Note: byDatabase(t, updatesOfLS, "%.2f") + without(t, updatesOfLS, "nist16")}
+		}).On(public),
 	},
 	{
 		ID: "tradeoff", View: "tradeoff",
@@ -286,17 +243,7 @@ var comparisonClaims = experiment.Claims([]experiment.Claim{
 		Statement: "20 % of the total number of pairs has been proved as a good trade off between computational cost and performance.",
 		Where:     section3, Theirs: experiment.FigureOnly,
 		Predicate: "Per database and method, going on to 40 % lowers the error by less than one point; and stopping at 5 % raises it (> 0). Both must hold." + standInNote,
-		Test: func(t *table.Table) judge.Test {
-			change := func(part, margin float64) judge.Test {
-				return positive(corrected, public(resultsOf(t)), onlineNames, func(r results, method string) []float64 {
-					after := func(part float64) []float64 {
-						return r.shares(r.column("snapshot", method, table.Format(part), "count"))
-					}
-					return difference(after(part), after(mainSettings.Part), margin)
-				})
-			}
-			return judge.Both{{Name: "going on", Test: change(lastSnapshot, littleGain)}, {Name: "stopping early", Test: change(snapshots[0], 0)}}
-		},
+		Test:      frame.Parts([]string{"going on", "stopping early"}, changeTo(lastSnapshot, littleGain), changeTo(snapshots[0], 0)),
 	},
 	{
 		ID: "tolerance", View: "tolerance",
@@ -306,142 +253,143 @@ var comparisonClaims = experiment.Claims([]experiment.Claim{
 		Where:     "Section 4", Theirs: "no number",
 		Predicate: "Per database, for + and −: CPU time to learn at tolerance 0 is at least 1.5 times that at 0.4 (base-2 logarithm of the quotient minus log2 1.5 > 0); and the error grows by less than 1 point. Both must hold. On all six databases, for no statement of the paper is graded.",
 		TestTimed: func(t, times *table.Table) judge.Test {
-			return judge.Both{
-				{Name: "time", Test: positive(doublings, resultsOf(t), ls, func(r results, method string) []float64 {
-					return log2(quotient(r.times(times, learnPhase(method)), r.times(times, tolerancePhase(method, gradedTolerance))), math.Log2(worthwhile))
-				})},
-				{Name: "error", Test: positive(corrected, resultsOf(t), ls, func(r results, method string) []float64 {
-					tolerant := r.shares(r.column("tolerance", method, table.Format(gradedTolerance), "count"))
-					return difference(r.validated(method), tolerant, littleGain)
-				})},
-			}
+			return frame.Parts([]string{"time", "error"},
+				positive(doublings, each(ls, func(method string) frame.Measure {
+					return spent(times, learnPhase(method)).Over(spent(times, tolerancePhase(method, gradedTolerance))).Map(math.Log2).Plus(-math.Log2(worthwhile))
+				})),
+				positive(corrected, each(ls, func(method string) frame.Measure {
+					return validated(method).Minus(ofSize(column("tolerance", method, table.Format(gradedTolerance), "count"), "", testRows)).Plus(littleGain)
+				})),
+			)(t)
 		},
 	},
 })
 
-// interval says which kind of interval a claim needs.
-type interval int
+// A rule is that of a claim about a table. It says which kind of interval a claim needs.
+type rule func(t *table.Table) judge.Rule
 
-const (
-	// corrected for splits of the same objects: errors and losses, in points.
-	corrected interval = iota
-	// doublings: base-2 logarithms of times, plain.
-	doublings
-	// shareOfTime: of ITML's, plain.
-	shareOfTime
-)
-
-func (k interval) rule(all []results) judge.Rule {
-	switch k {
-	case doublings:
-		return judge.Rule{Unit: "doublings"}
-	case shareOfTime:
-		return judge.Rule{Scale: 100, Unit: "% of ITML's time"}
+// corrected is for splits of the same objects: errors and losses, in points.
+func corrected(t *table.Table) judge.Rule {
+	out := judge.Rule{Scale: 100, Unit: "points"}
+	for _, r := range resultsOf(t) { // halves of an odd number differ by a row
+		out.TestRatio = math.Max(out.TestRatio, r.testRatio())
 	}
-	// The largest n_test/n_train: halves of an odd number differ by a row.
-	ratio := 0.0
-	for _, r := range all {
-		ratio = math.Max(ratio, r.testRatio())
-	}
-	return judge.Rule{Scale: 100, Unit: "points", TestRatio: ratio}
+	return out
 }
 
-// Choices of unitsOf: both PA-LS, and one unit per database.
+// corrects is corrected for a rule, of a table with the ratios.
+func corrects(r judge.Rule) rule {
+	return func(t *table.Table) judge.Rule {
+		r := r
+		r.TestRatio = slices.Max(experiment.NotEmpty("ratios of test to training rows", t.Values("ratio")))
+		return r
+	}
+}
+
 var (
-	ls        = []string{"PA-LS+", "PA-LS-"}
-	undivided = []string{""}
+	bySplits = corrects(judge.Rule{Scale: 100, Unit: "points"})
+	ofSteps  = corrects(judge.Rule{Scale: 100, Unit: "% of T"})
+	ofTimes  = corrects(judge.Rule{Unit: "doublings"}) // as doublings
+
+	// doublings: base-2 logarithms of times, with plain intervals.
+	doublings rule = func(*table.Table) judge.Rule { return judge.Rule{Unit: "doublings"} }
+	// shareOfTime: of ITML's, likewise.
+	shareOfTime rule = func(*table.Table) judge.Rule { return judge.Rule{Scale: 100, Unit: "% of ITML's time"} }
 )
 
-// unitsOf returns a unit per database and choice, named by both.
-func unitsOf[T any](all []results, choices []T, diffs func(r results, choice T) []float64) (out []judge.Unit) {
-	for _, r := range all {
-		for _, c := range choices {
-			name := r.cell
-			if what := shown.Replace(fmt.Sprint(c)); what != "" {
-				name += ", " + what
+// ls are both PA-LS.
+var ls = []string{"PA-LS+", "PA-LS-"}
+
+// each has a unit per database and choice, named by both.
+func each[T any](choices []T, m func(choice T) frame.Measure) frame.Units {
+	return func(t *table.Table) (out []judge.Unit) {
+		for cell, g := range t.Group("cell") {
+			for _, c := range choices {
+				out = append(out, judge.Unit{Name: cell + ", " + shown.Replace(fmt.Sprint(c)), Diffs: m(c)(g)})
 			}
-			out = append(out, judge.Unit{Name: name, Diffs: diffs(r, c)})
 		}
+		return out
 	}
-	return out
 }
 
-// positive tests that the differences are positive for every database and choice.
-func positive[T any](kind interval, all []results, choices []T, diffs func(r results, choice T) []float64) judge.Positive {
-	return judge.Positive{Units: unitsOf(all, choices, diffs), Rule: kind.rule(all)}
+// positive tests that the differences are positive in every unit.
+func positive(r rule, units frame.Units) frame.Test { return allBut(0, r, units) }
+
+func allBut(exceptions int, r rule, units frame.Units) frame.Test {
+	return func(t *table.Table) judge.Test { return frame.AllBut(exceptions, r(t), units)(t) }
 }
 
-// alike tests that the differences are no larger than 2 points in a share of the public
-// databases and choices.
-func alike[T any](t *table.Table, share float64, choices []T, diffs func(r results, choice T) []float64) judge.Test {
-	all := public(resultsOf(t))
-	return judge.Equivalent{Units: unitsOf(all, choices, diffs), Margin: equivalent, Share: share, Rule: corrected.rule(all)}
+// alike tests that the differences are no larger than 2 points in a share of the units.
+func alike(share float64, r rule, units frame.Units) frame.Test {
+	return func(t *table.Table) judge.Test { return frame.Equivalent(equivalent, share, r(t), units)(t) }
 }
 
-// meanOf is the mean over units, by trial.
-func meanOf(units []judge.Unit) []float64 {
-	var columns [][]float64
-	for _, u := range experiment.NotEmpty("database to judge", units) {
-		columns = append(columns, u.Diffs)
+// whole has a unit per choice: a mean over databases.
+func whole[T any](choices []T, m func(choice T) frame.Measure) frame.Units {
+	return frame.Over(choices, func(c T) (string, frame.Measure) { return shown.Replace(fmt.Sprint(c)), m(c) })
+}
+
+// onTheWhole tests a mean over databases, and the same of each of them.
+func onTheWhole[T any](r rule, choices []T, m func(choice T) frame.Measure) frame.Test {
+	return frame.Readings(
+		frame.Reading{Name: "on the whole", Test: positive(r, whole(choices, m))},
+		frame.Reading{Name: "everywhere", Test: positive(r, each(choices, m))},
+	)
+}
+
+// overRules is the mean over the rules.
+func overRules(m func(v versions) frame.Measure) frame.Measure {
+	var of []frame.Measure
+	for _, v := range rules {
+		of = append(of, m(v))
 	}
-	return addMean(make([]float64, len(columns[0])), 1, columns)
+	return frame.Mean("trials of the rules", of...)
 }
 
-// addMean returns a plus a multiple of the mean over columns, by trial.
-func addMean(a []float64, factor float64, columns [][]float64) []float64 {
-	out := slices.Clone(a)
-	for _, c := range columns {
-		judge.SameLength("trials of two databases or methods", out, c)
-		floats.AddScaled(out, factor/float64(len(columns)), c)
-	}
-	return out
+// changeTo tests that the error after a part of the pairs, less that after the paper's, is above −margin.
+func changeTo(part, margin float64) frame.Test {
+	return positive(corrected, each(onlineNames, func(method string) frame.Measure {
+		after := func(part float64) frame.Measure {
+			return ofSize(column("snapshot", method, table.Format(part), "count"), "", testRows)
+		}
+		return after(part).Minus(after(mainSettings.Part)).Plus(margin)
+	})).On(public)
 }
 
-// log2 returns the base-2 logarithms, less a margin.
-func log2(values []float64, margin float64) []float64 {
-	out := make([]float64, len(values))
-	for i, v := range values {
-		out[i] = math.Log2(v) - margin
-	}
-	return out
-}
+// updatesOfLS are those of PA-LS− over the mean of the other negative methods.
+var updatesOfLS = column("work", "PA-LS-", updates, "count").
+	Over(frame.Mean("trials of two methods", column("work", "PA-I-", updates, "count"), column("work", "PA-II-", updates, "count")))
 
-// measure returns the errors or the CPU times of a method, by trial.
-type measure func(r results, method string) []float64
+// measure gives the errors or the CPU times of a method, by trial.
+type measure func(method string) frame.Measure
 
 // byK tests errors with both choices of the number of neighbours.
-func byK(test func(errors measure) judge.Test) judge.Test {
-	return judge.Readings{
-		{Name: "k by validation", Test: test(results.validated)},
-		{Name: "best k", Test: test(func(r results, method string) []float64 {
-			e, _ := r.optimistic(method, nearestOfTied)
-			return e
-		})},
-	}
+func byK(test func(errors measure) frame.Test) frame.Test {
+	return frame.Readings(
+		frame.Reading{Name: "k by validation", Test: test(validated)},
+		frame.Reading{Name: "best k", Test: test(func(method string) frame.Measure { return optimistic(method, nearestOfTied) })},
+	)
 }
 
 // byTime tests CPU times without and with the choice of C or γ.
-func byTime(times *table.Table, test func(spent measure) judge.Test) judge.Test {
-	return judge.Readings{
-		{Name: "learning alone", Test: test(func(r results, method string) []float64 { return r.times(times, learnPhase(method)) })},
-		{Name: "with the choice", Test: test(func(r results, method string) []float64 { return r.total(times, method) })},
+func byTime(test func(spent measure) frame.Test) func(t, times *table.Table) judge.Test {
+	return func(t, times *table.Table) judge.Test {
+		return frame.Readings(
+			frame.Reading{Name: "learning alone", Test: test(func(method string) frame.Measure { return spent(times, learnPhase(method)) })},
+			frame.Reading{Name: "with the choice", Test: test(func(method string) frame.Measure { return total(times, method) })},
+		)(t)
 	}
 }
 
-func testTable1(t *table.Table) judge.Test {
-	all := experiment.NotEmpty("database to judge", public(resultsOf(t)))
-	holds := judge.Holds(slices.Repeat([]bool{true}, len(all[0].column("size", "", objects, "count"))))
-	for _, r := range all {
+// table1Test tests the sizes of each database.
+var table1Test = frame.Always(func(trial *table.Table) bool {
+	for _, r := range resultsOf(trial) {
 		d := r.database()
 		for what, n := range map[string]int{objects: d.objects, features: d.features, classesOf: d.classes} {
-			sizes := r.column("size", "", what, "count")
-			if len(sizes) != len(holds) {
-				judge.Refuse("pa2013: %s: %d rows with the number of %s, want %d", r.cell, len(sizes), what, len(holds))
-			}
-			for trial, size := range sizes {
-				holds[trial] = holds[trial] && size == float64(n)
+			if r.size(what) != float64(n) {
+				return false
 			}
 		}
 	}
-	return holds
-}
+	return true
+}).On(public)

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
@@ -64,7 +65,7 @@ func drawTable1(all []results) plots.Drawing {
 			return strconv.Itoa(v)
 		}
 		text.Rows = append(text.Rows, []string{r.title(), n(objects), theirs(d.objects), n(features), theirs(d.features), n(classesOf), theirs(d.classes),
-			n(trainRows), n(testRows), n(links), fmt.Sprintf("%.0f", stat.Mean(r.column("size", "", similarLinks, "count"), nil)), n(stepsTaken),
+			n(trainRows), n(testRows), n(links), fmt.Sprintf("%.0f", stat.Mean(column("size", "", similarLinks, "count")(r.t), nil)), n(stepsTaken),
 			in(trainRows), in(validRows), in(links), in(stepsTaken)})
 	}
 	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Objects, features and classes, beside what Table 1 prints, and what a trial draws: half of the objects train, the others test (stratified; two halves as in Davis et al. 2007, " +
@@ -104,17 +105,13 @@ func drawFig1(all []results) plots.Drawing {
 		for i, o := range onlines {
 			line := plots.Line{Name: shown.Replace(o.name), Color: i / 2, Dashed: i%2 == 1}
 			for _, at := range r.t.Where("kind", "loss", "method", o.name).Unique("at") {
-				step, err := strconv.ParseFloat(at, 64)
-				if err != nil {
-					judge.Refuse("pa2013: %s: column at: step is %q, want a number", r.cell, at)
-				}
-				values := r.column("loss", o.name, at, "count")
-				m, half := judge.Summarize(floats.ScaleTo(make([]float64, len(values)), 100/step, values)).Interval()
+				step := frame.Parse("at", at)
+				m, half := judge.Summarize(column("loss", o.name, at, "count").Times(100 / step)(r.t)).Interval()
 				line.X, line.Y = append(line.X, step), append(line.Y, m)
 				line.Lo, line.Hi = append(line.Lo, math.Max(0, m-half)), append(line.Hi, m+half)
 			}
 			p.Marks = append(p.Marks, line)
-			row = append(row, r.summary(r.losses(o.name)).Percent())
+			row = append(row, r.summary(losses(o.name)(r.t)).Percent())
 		}
 		d.Panels = append(d.Panels, p)
 		d.Text.Rows = append(d.Text.Rows, row)
@@ -133,9 +130,9 @@ func drawTable2(all []results) plots.Drawing {
 		theirs := plots.Intervals{Name: "paper's Table 2 (best k on its test rows)", Color: 2}
 		rows := [][]string{{r.title(), "paper (k)"}, {"", "ours, best k (k)"}, {"", "ours, best k, tied votes to the first class name (k)"}, {"", "ours, k by validation"}}
 		for _, method := range allMethods {
-			v := r.summary(r.validated(method))
-			b, k := r.optimistic(method, nearestOfTied)
-			low, kLow := r.optimistic(method, firstName)
+			v := r.summary(validated(method)(r.t))
+			b, k := optimistic(method, nearestOfTied)(r.t), r.bestK(method, nearestOfTied)
+			low, kLow := optimistic(method, firstName)(r.t), r.bestK(method, firstName)
 			label := shown.Replace(method)
 			m, half := v.Interval()
 			ours.Labels, ours.X, ours.Err = append(ours.Labels, label), append(ours.X, 100*m), append(ours.Err, 100*half)
@@ -175,7 +172,7 @@ func meanErrors(all []results) [][]float64 {
 	out := make([][]float64, len(all))
 	for i, r := range all {
 		for _, m := range judged {
-			out[i] = append(out[i], stat.Mean(r.validated(m), nil))
+			out[i] = append(out[i], stat.Mean(validated(m)(r.t), nil))
 		}
 	}
 	return out
@@ -198,7 +195,7 @@ func drawSignificance(all []results) plots.Drawing {
 	}
 	ranks := plots.Panel{XLabel: "mean rank of the error (1 is best)", XMin: 1, XMax: float64(len(judged))}
 	sets := [][]results{all}
-	if p := public(all); len(p) < len(all) {
+	if p := slices.DeleteFunc(slices.Clone(all), func(r results) bool { return r.database().standIn }); len(p) < len(all) {
 		sets = append(sets, p)
 	}
 	note := ""
@@ -227,7 +224,7 @@ func significant(r results) []string {
 	var names, which []string
 	same, lo, hi := 0, math.Inf(1), 0.0
 	for _, c := range couples() {
-		diff := judge.Minus(r.validated(c.a), r.validated(c.b))
+		diff := judge.Minus(validated(c.a)(r.t), validated(c.b)(r.t))
 		s, sign := r.summary(diff), " < "
 		if s.Mean > 0 {
 			sign = " > "
@@ -256,7 +253,7 @@ func drawChoice(all []results) plots.Drawing {
 	for _, r := range all {
 		for _, m := range judged {
 			counts := map[float64]int{}
-			for _, c := range r.column("chosen", m, "", "c") {
+			for _, c := range column("chosen", m, "", "c")(r.t) {
 				counts[c]++
 			}
 			var chosen []string
@@ -278,7 +275,7 @@ func drawChoice(all []results) plots.Drawing {
 			}
 			atCap := "–"
 			if m == itmlTuned {
-				atCap = fmt.Sprintf("%.0f", floats.Sum(r.column("work", itmlTuned, capped, "count")))
+				atCap = fmt.Sprintf("%.0f", floats.Sum(column("work", itmlTuned, capped, "count")(r.t)))
 			}
 			text.Rows = append(text.Rows, []string{r.title(), shown.Replace(m), strings.Join(chosen, ", "), fmt.Sprintf("%.1f", stat.Mean(tied, nil)), strconv.Itoa(draws),
 				fmt.Sprintf("%.1f", 100*stat.Mean(spread, nil)), atCap})
@@ -295,15 +292,15 @@ func drawFig2(all []results, times *table.Table) plots.Drawing {
 		alone := plots.Intervals{Name: "learning alone, C and γ given", Color: 0}
 		both := plots.Intervals{Name: "with the choice of C or γ", Color: 1}
 		for _, m := range judged {
-			learn, tune, total := r.times(times, learnPhase(m)), r.times(times, tunePhase(m)), r.total(times, m)
-			a := relativeTimeOf(learn, r.times(times, learnPhase(itmlTuned)))
-			b := relativeTimeOf(total, r.total(times, itmlTuned))
-			updated, removed, kept := "–", mean(r.column("work", m, projections, "count")), "matrix"
+			learn, tune := spent(times, learnPhase(m))(r.t), spent(times, tunePhase(m))(r.t)
+			a := relativeTimeOf(learn, spent(times, learnPhase(itmlTuned))(r.t))
+			b := relativeTimeOf(total(times, m)(r.t), total(times, itmlTuned)(r.t))
+			updated, removed, kept := "–", mean(column("work", m, projections, "count")(r.t)), "matrix"
 			if m != itmlTuned {
 				label := shown.Replace(m)
 				a.addTo(&alone, label)
 				b.addTo(&both, label)
-				updated = mean(r.column("work", m, updates, "count"))
+				updated = mean(column("work", m, updates, "count")(r.t))
 				if experiment.First(r.t.Where("kind", "work", "method", m, "at", perPair), "count") == 1 {
 					kept = perPair
 				}
@@ -357,7 +354,7 @@ func drawTradeoff(all []results) plots.Drawing {
 			line := plots.Line{Name: shown.Replace(o.name), Color: i / 2, Dashed: i%2 == 1}
 			for _, part := range snapshots {
 				line.X = append(line.X, 100*part)
-				line.Y = append(line.Y, 100*stat.Mean(r.shares(r.column("snapshot", o.name, table.Format(part), "count")), nil))
+				line.Y = append(line.Y, 100*stat.Mean(ofSize(column("snapshot", o.name, table.Format(part), "count"), "", testRows)(r.t), nil))
 			}
 			p.Marks = append(p.Marks, line)
 		}
@@ -380,22 +377,22 @@ func drawTolerance(all []results, times *table.Table) plots.Drawing {
 				continue
 			}
 			line := plots.Points{Name: shown.Replace(o.name), Color: i % 2, Shape: i % 2}
-			base, before := r.times(times, learnPhase(o.name)), r.validated(o.name)
-			add := func(tol float64, spent, errors, updates []float64) {
-				rel, _ := judge.Summarize(jackknifed(spent, base)).Interval()
+			base, before := spent(times, learnPhase(o.name))(r.t), validated(o.name)(r.t)
+			add := func(tol float64, took, errors, updates []float64) {
+				rel, _ := judge.Summarize(jackknifed(took, base)).Interval()
 				line.X, line.Y = append(line.X, 100*rel), append(line.Y, 100*stat.Mean(errors, nil))
 				label := ""
 				if tol == tolerances[len(tolerances)-1] {
 					label = table.Format(tol)
 				}
 				line.Labels = append(line.Labels, label)
-				d.Text.Rows = append(d.Text.Rows, []string{r.title(), shown.Replace(o.name), table.Format(tol), mean(updates), seconds(spent), fmt.Sprintf("%.3g", 100*rel),
-					fmt.Sprintf("%.2f", 100*stat.Mean(errors, nil)), r.summary(difference(errors, before, 0)).Percent()})
+				d.Text.Rows = append(d.Text.Rows, []string{r.title(), shown.Replace(o.name), table.Format(tol), mean(updates), seconds(took), fmt.Sprintf("%.3g", 100*rel),
+					fmt.Sprintf("%.2f", 100*stat.Mean(errors, nil)), r.summary(judge.Minus(errors, before)).Percent()})
 			}
-			add(0, base, before, r.column("work", o.name, updates, "count"))
+			add(0, base, before, column("work", o.name, updates, "count")(r.t))
 			for _, tol := range tolerances {
 				at := table.Format(tol)
-				add(tol, r.times(times, tolerancePhase(o.name, tol)), r.shares(r.column("tolerance", o.name, at, "count")), r.column("tolerance", o.name, at, "second"))
+				add(tol, spent(times, tolerancePhase(o.name, tol))(r.t), ofSize(column("tolerance", o.name, at, "count"), "", testRows)(r.t), column("tolerance", o.name, at, "second")(r.t))
 			}
 			p.Marks = append(p.Marks, plots.Line{X: line.X, Y: line.Y, Color: line.Color}, line)
 		}
@@ -404,4 +401,25 @@ func drawTolerance(all []results, times *table.Table) plots.Drawing {
 	d.Caption = plots.Caption{Shows: fmt.Sprintf("The paper's future work: PA-LS with a tolerance of 0 (at 100 %%, the paper's method) and then, along the line, %s, which is written beside its point. ", strings.Join(tried, ", ")) + "A step is passive if the residual |1 + y(d² − b)|, by which the pair misses its ideal distance, is at most the tolerance. " +
 		"Horizontal: mean CPU time to learn, relative to tolerance 0; vertical: mean test error, k and C by validation at tolerance 0. " + splitsNote(all) + " " + protocol(all)}
 	return d
+}
+
+// comparisonChoices are C of the online methods and γ of ITML, per database and method.
+func comparisonChoices(t *table.Table) []experiment.Choice {
+	var out []experiment.Choice
+	for _, r := range resultsOf(t) {
+		for _, m := range judged {
+			parameter := "C"
+			if m == itmlTuned {
+				parameter = "γ"
+			}
+			c := experiment.Choice{What: r.title() + ", " + shown.Replace(m) + ": " + parameter, Chosen: column("chosen", m, "", "c")(r.t)}
+			for _, at := range r.t.Where("kind", "selection", "method", m).Unique("at") {
+				c.Grid = append(c.Grid, frame.Parse("at", at))
+			}
+			if len(c.Chosen) > 0 && len(c.Grid) > 0 {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
 }

@@ -91,6 +91,26 @@ func everyName(q int) string {
 	return fmt.Sprint(q)
 }
 
+// relaxation is a rule whose matrix is projected after every q updates; 0 is only at the end.
+type relaxation struct {
+	rule versions
+	q    int
+}
+
+func (x relaxation) String() string { return x.rule.name + ", q = " + everyName(x.q) }
+
+// relaxed are the rules with fewer projections than the paper's "+" has.
+var relaxed = func() (all []relaxation) {
+	for _, v := range rules {
+		for _, q := range everyUpdates {
+			if q != 1 {
+				all = append(all, relaxation{v, q})
+			}
+		}
+	}
+	return all
+}()
+
 // start is an initial model.
 type start struct{ b0, m0 float64 }
 

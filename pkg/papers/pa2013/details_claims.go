@@ -2,11 +2,12 @@ package pa2013
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
-	"metriclab/pkg/judge"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/table"
 )
 
@@ -19,38 +20,16 @@ var detailsClaims = experiment.Claims([]experiment.Claim{
 		Statement: "The performance of the different online learning algorithms strongly depends on the initial model given by M and b.",
 		Where:     "Section 2.4", Theirs: "no number",
 		Predicate: "Of nine initial models, with C and k chosen for each, the test error of the one with the largest mean validation error minus that of the one with the least is > 2 points. On the whole: per method, mean over wine, ionosphere, balance and soybean, worst and best found on that mean. Everywhere: per database and method.",
-		Test: func(t *table.Table) judge.Test {
-			all := resultsOf(t)
-			var whole []judge.Unit
-			for _, m := range onlineNames {
-				whole = append(whole, judge.Unit{Name: shown.Replace(m), Diffs: worstStart(all, m)})
-			}
-			return judge.Readings{
-				{Name: "on the whole", Test: judge.Positive{Units: whole, Rule: classesRule(all)}},
-				{Name: "everywhere", Test: judge.Positive{Rule: classesRule(all), Units: unitsOf(all, onlineNames, func(r results, m string) []float64 { return worstStart([]results{r}, m) })}},
-			}
-		},
+		Test:      onTheWhole(bySplits, onlineNames, worstStart),
 	},
 	{
 		ID: "last-pairs", View: "order",
 		Statement: "The performance of the final solution may deviate significantly depending of the particular instances used in the last iterations.",
 		Where:     "Section 1", Theirs: "no number",
 		Predicate: "Among ten orders of the last tenth of the steps, the largest test error minus the least is > 2 points: per method, mean over wine, ionosphere, balance and soybean. Everywhere: per database and method.",
-		Test: func(t *table.Table) judge.Test {
-			all := resultsOf(t)
-			beyond := func(r results, m string) []float64 {
-				e := r.detail(kindOrder, m, orderTail, "range")
-				return difference(e, make([]float64, len(e)), -strongly)
-			}
-			var whole []judge.Unit
-			for _, m := range onlineNames {
-				whole = append(whole, judge.Unit{Name: shown.Replace(m), Diffs: meanOf(unitsOf(all, []string{m}, beyond))})
-			}
-			return judge.Readings{
-				{Name: "on the whole", Test: judge.Positive{Units: whole, Rule: classesRule(all)}},
-				{Name: "everywhere", Test: judge.Positive{Rule: classesRule(all), Units: unitsOf(all, onlineNames, beyond)}},
-			}
-		},
+		Test: onTheWhole(bySplits, onlineNames, func(m string) frame.Measure {
+			return column(kindOrder, m, orderTail, "range").MeanOver("cell").Plus(-strongly)
+		}),
 	},
 	{
 		ID: "relaxed", View: "projection",
@@ -58,21 +37,10 @@ var detailsClaims = experiment.Claims([]experiment.Claim{
 		Statement: "It is possible to relax the PSD constraint by allowing negative models during a fixed amount of learning steps after enforcing positiveness.",
 		Where:     "Section 2.4", Theirs: "no number",
 		Predicate: "Per rule and number of updates between projections (3 to 300), the test error is less than that of projecting at each step plus 2 points, mean over wine, ionosphere, balance and soybean.",
-		Test: func(t *table.Table) judge.Test {
-			all := resultsOf(t)
-			var units []judge.Unit
-			for _, v := range rules {
-				for _, q := range everyUpdates {
-					if q <= 1 {
-						continue
-					}
-					units = append(units, judge.Unit{Name: v.name + ", " + everyName(q), Diffs: meanOf(unitsOf(all, undivided, func(r results, _ string) []float64 {
-						return difference(r.detail(kindProjection, v.name, everyName(1), "error"), r.detail(kindProjection, v.name, everyName(q), "error"), equivalent)
-					}))})
-				}
-			}
-			return judge.Positive{Units: units, Rule: classesRule(all)}
-		},
+		Test: positive(bySplits, frame.Over(slices.DeleteFunc(slices.Clone(relaxed), func(x relaxation) bool { return x.q == 0 }), func(x relaxation) (string, frame.Measure) {
+			at := func(q int) frame.Measure { return column(kindProjection, x.rule.name, everyName(q), "error") }
+			return x.rule.name + ", " + everyName(x.q), at(1).Minus(at(x.q)).Plus(equivalent).MeanOver("cell")
+		})),
 	},
 	{
 		ID: "criterion", View: "stop",
@@ -82,52 +50,35 @@ var detailsClaims = experiment.Claims([]experiment.Claim{
 		Where:     "Section 4", Theirs: "no number",
 		Predicate: fmt.Sprintf("Per method, mean over wine, ionosphere, balance and soybean: steps taken < T; and the test error is less than that after T plus 1 point. Both must hold. Two criteria, of the losses and of the step sizes: no mean of %d steps is less than the least so far by %g %%, %d times in a row; at most 40 %% of the pairs.",
 			stopping.Window, 100*stopping.Fall, stopping.Patience),
-		Test: func(t *table.Table) judge.Test {
-			all := resultsOf(t)
-			at20 := table.Format(mainSettings.Part)
-			return judge.Each([]string{byLoss, byStep}, func(criterion string) (string, judge.Test) {
-				over := func(diffs func(r results, m string) []float64) (units []judge.Unit) {
-					for _, m := range onlineNames {
-						units = append(units, judge.Unit{Name: shown.Replace(m), Diffs: meanOf(unitsOf(all, []string{m}, diffs))})
-					}
-					return units
-				}
-				steps := classesRule(all)
-				steps.Unit = "% of T"
-				return criterion, judge.Both{
-					{Name: "steps", Test: judge.Positive{Rule: steps, Units: over(func(r results, m string) []float64 {
-						taken := r.detail(kindStop, m, criterion, "steps")
-						return difference(make([]float64, len(taken)), taken, 1)
-					})}},
-					{Name: "error", Test: judge.Positive{Rule: classesRule(all), Units: over(func(r results, m string) []float64 {
-						return difference(r.detail(kindStop, m, at20, "error"), r.detail(kindStop, m, criterion, "error"), littleGain)
-					})}},
-				}
-			})
-		},
+		Test: frame.UnderNames([]string{byLoss, byStep}, func(criterion string) frame.Test {
+			return frame.Parts([]string{"steps", "error"},
+				positive(ofSteps, whole(onlineNames, func(m string) frame.Measure {
+					return column(kindStop, m, criterion, "steps").Times(-1).Plus(1).MeanOver("cell")
+				})),
+				positive(bySplits, whole(onlineNames, func(m string) frame.Measure {
+					return column(kindStop, m, table.Format(mainSettings.Part), "error").Minus(column(kindStop, m, criterion, "error")).Plus(littleGain).MeanOver("cell")
+				})))
+		}),
 	},
 })
 
-// detail returns a value of each trial.
-func (r results) detail(kind, method, at, value string) []float64 {
-	return r.column(kind, method, at, value)
-}
-
-// worstStart returns, by trial, the mean test error over databases of the start that validates
+// worstStart is, by trial, the mean test error over databases of the start that validates
 // worst minus that of the one that validates best, less the margin.
-func worstStart(all []results, method string) []float64 {
-	of := func(s start, value string) []float64 {
-		return meanOf(unitsOf(all, undivided, func(r results, _ string) []float64 { return r.detail(kindStart, method, s.String(), value) }))
+func worstStart(method string) frame.Measure {
+	of := func(s start, value string) frame.Measure {
+		return column(kindStart, method, s.String(), value).MeanOver("cell")
 	}
-	worst, best := starts[0], starts[0]
-	mean := func(s start) float64 { return stat.Mean(of(s, "validation"), nil) }
-	for _, s := range starts[1:] {
-		if mean(s) > mean(worst) {
-			worst = s
+	return func(t *table.Table) []float64 {
+		worst, best := starts[0], starts[0]
+		mean := func(s start) float64 { return stat.Mean(of(s, "validation")(t), nil) }
+		for _, s := range starts[1:] {
+			if mean(s) > mean(worst) {
+				worst = s
+			}
+			if mean(s) < mean(best) {
+				best = s
+			}
 		}
-		if mean(s) < mean(best) {
-			best = s
-		}
+		return of(worst, "error").Minus(of(best, "error")).Plus(-strongly)(t)
 	}
-	return difference(of(worst, "error"), of(best, "error"), -strongly)
 }

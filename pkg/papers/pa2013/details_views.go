@@ -4,177 +4,185 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
+	"strings"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
 var detailsViews = []experiment.View{
-	{Name: "projection", Title: "Projection after every q updates: error and what it leaves negative", Draw: onDatabases(1, "projections on any database", drawProjection)},
-	{Name: "start", Title: "Nine initial models", Draw: onDatabases(1, "starts on any database", drawStart)},
-	{Name: "order", Title: "Other orders of the last pairs, and of all", Draw: onDatabases(1, "orders on any database", drawOrder)},
-	{Name: "stop", Title: "When to stop: fixed parts and two criteria", Draw: onDatabases(1, "stops on any database", drawStop)},
+	{Name: "projection", Title: "Projection after every q updates: error and what it leaves negative", Draw: detailsView("projections on any database", projectionView)},
+	{Name: "start", Title: "Nine initial models", Draw: detailsView("starts on any database", startView)},
+	{Name: "order", Title: "Other orders of the last pairs, and of all", Draw: detailsView("orders on any database", orderView)},
+	{Name: "stop", Title: "When to stop: fixed parts and two criteria", Draw: detailsView("stops on any database", stopView)},
+}
+
+// detailsView draws means over databases; b is for shares.
+func detailsView(missing string, view func(b frame.Band) frame.View) func(*table.Table) (plots.Drawing, error) {
+	return func(t *table.Table) (plots.Drawing, error) {
+		if t.Len() == 0 {
+			return plots.Missing(missing), nil
+		}
+		v := view(frame.Percent.By(func(values []float64) judge.Summary { return judge.SummarizeResampled(values, bySplits(t).TestRatio) }))
+		v.Missing = missing
+		return v.Draw(t)
+	}
 }
 
 // overDatabases is the mean over databases of a value, by trial.
-func overDatabases(all []results, kind, method, at, value string) []float64 {
-	return meanOf(unitsOf(all, undivided, func(r results, _ string) []float64 { return r.detail(kind, method, at, value) }))
-}
+func overDatabases(value string) frame.Measure { return frame.Column(value).MeanOver("cell") }
 
-// detailsNote ends each caption.
-func detailsNote(all []results) string {
-	n := len(all[0].t.Unique("trial"))
-	note := fmt.Sprintf("Means over %d random splits and %s.", n, databaseNames(all))
-	if n >= judge.MinTrials {
-		note += " Bars and bands: corrected resampled 95 % t intervals; they end where shares do."
-	}
-	return note + fmt.Sprintf(" Features %s with numbers from the training rows; C from 10⁻⁴ to 10² and k by the error on validation rows, as in pa2013/comparison; splits of this experiment's own. Which C and k were chosen is not kept here; pa2013/comparison, whose rule this is, names the ends of grids that were taken.", describeScaling[mainSettings.Scaling.String()])
-}
-
-func databaseNames(all []results) string {
-	names := ""
-	for i, r := range all {
-		if i > 0 {
-			names += ", "
+// detailsCaption is a caption with the protocol of all views.
+func detailsCaption(shows, how string) func(*table.Table) plots.Caption {
+	return func(t *table.Table) plots.Caption {
+		n := len(t.Unique("trial"))
+		note := fmt.Sprintf("Means over %d random splits and %s.", n, strings.Join(t.Unique("cell"), ", "))
+		if n >= judge.MinTrials {
+			note += " Bars and bands: corrected resampled 95 % t intervals; they end where shares do."
 		}
-		names += r.cell
+		return plots.Caption{
+			Shows: shows, Data: how, Protocol: note,
+			Intervals: fmt.Sprintf("Features %s with numbers from the training rows; C from 10⁻⁴ to 10² and k by the error on validation rows, as in pa2013/comparison; splits of this experiment's own. Which C and k were chosen is not kept here; pa2013/comparison, whose rule this is, names the ends of grids that were taken.", describeScaling[mainSettings.Scaling.String()]),
+		}
 	}
-	return names
 }
 
-// intervalOf is the mean and half-width of values by trial, in per cent.
-func intervalOf(all []results, values []float64) (mean, half float64) {
-	mean, half = judge.SummarizeResampled(values, classesRule(all).TestRatio).Interval()
-	return 100 * mean, 100 * half
+// quantity is a value in a column of a text.
+type quantity struct{ column, name string }
+
+// inTurn are the rows of a kind for each of some quantities in turn.
+func inTurn(kind string, all ...quantity) frame.Rows {
+	return frame.Named("quantity", all, func(q quantity) (string, frame.Rows) { return q.name, frame.Only("kind", kind) })
 }
 
-func drawProjection(all []results) plots.Drawing {
-	d := plots.Drawing{Columns: 3, Text: &plots.TextTable{Head: []string{"rule", "updates between projections", "test error (%)", "validation error (%)", "predictive loss (%)", "decompositions before the end", "negative eigenvalues after T steps", "their share of the magnitudes (%)"}}}
+// ofQuantity is the mean over databases of the quantity that rows are of.
+func ofQuantity(all ...quantity) frame.Measure {
+	return func(t *table.Table) []float64 {
+		name := experiment.FirstName(t, "quantity")
+		return overDatabases(all[slices.IndexFunc(all, func(q quantity) bool { return q.name == name })].column)(t)
+	}
+}
+
+func projectionView(b frame.Band) frame.View {
 	at, ticks := everyTicks()
-	var panels []plots.Panel
-	for _, y := range []string{"test error (%)", "negative eigenvalues", "negative share of magnitudes (%)"} {
-		panels = append(panels, plots.Panel{XLabel: "updates between projections", YLabel: y, XLog: true, XTicks: ticks})
+	lines := func(y, value string, b frame.Band) frame.Panel {
+		styles := []plots.Line{{Name: rules[0].name, Color: 0}, {Name: rules[1].name, Color: 1}, {Name: rules[2].name, Color: 2}}
+		return frame.Panel{Panel: plots.Panel{XLabel: "updates between projections", YLabel: y, XLog: true, XTicks: ticks}, Of: frame.Lines("method", styles, "place", overDatabases(value), b)}
 	}
-	for i, v := range rules {
-		lines := make([]plots.Line, 3)
-		for k := range lines {
-			lines[k] = plots.Line{Name: v.name, Color: i}
-		}
-		for j, q := range everyUpdates {
-			get := func(value string) []float64 { return overDatabases(all, kindProjection, v.name, everyName(q), value) }
-			mean, half := intervalOf(all, get("error"))
-			for k, value := range []string{"error", "negative", "mass"} {
-				y, width := intervalOf(all, get(value))
-				if value == "negative" { // a count, not a share
-					y, width = y/100, width/100
-				}
-				lines[k].X, lines[k].Y = append(lines[k].X, at[j]), append(lines[k].Y, y)
-				lines[k].Lo, lines[k].Hi = append(lines[k].Lo, max(y-width, 0)), append(lines[k].Hi, y+width)
-			}
-			d.Text.Rows = append(d.Text.Rows, []string{v.name, everyName(q), withHalf(mean, half), fmt.Sprintf("%.2f", 100*stat.Mean(get("validation"), nil)), fmt.Sprintf("%.2f", 100*stat.Mean(get("loss"), nil)),
-				fmt.Sprintf("%.0f", stat.Mean(get("decompositions"), nil)), fmt.Sprintf("%.1f", stat.Mean(get("negative"), nil)), fmt.Sprintf("%.2f", 100*stat.Mean(get("mass"), nil))})
-		}
-		for k := range panels {
-			panels[k].Marks = append(panels[k].Marks, lines[k])
-		}
+	counts := b
+	counts.Scale, counts.Possible = 1, [2]float64{0, math.Inf(1)}
+	return frame.View{
+		Of: []string{"kind", kindProjection},
+		From: frame.Called("place", "at", func(cell string) string {
+			return table.Format(at[max(0, slices.IndexFunc(everyUpdates, func(q int) bool { return everyName(q) == cell }))])
+		}),
+		Columns: 3,
+		Panels:  frame.Each(lines("test error (%)", "error", b), lines("negative eigenvalues", "negative", counts), lines("negative share of magnitudes (%)", "mass", b)),
+		Text: &frame.Text{By: []string{"method", "rule", "at", "updates between projections"}, Cells: []frame.Cell{
+			frame.PlusMinus("test error (%)", overDatabases("error"), b, "%.2f"),
+			frame.Of("validation error (%)", overDatabases("validation"), frame.Percent, "%.2f"),
+			frame.Of("predictive loss (%)", overDatabases("loss"), frame.Percent, "%.2f"),
+			frame.Of("decompositions before the end", overDatabases("decompositions"), frame.Band{}, "%.0f"),
+			frame.Of("negative eigenvalues after T steps", overDatabases("negative"), frame.Band{}, "%.1f"),
+			frame.Of("their share of the magnitudes (%)", overDatabases("mass"), frame.Percent, "%.2f"),
+		}},
+		Caption: detailsCaption("The matrix is projected on the positive semi-definite cone, and b made at least 1, after every q updates and at the end. q = 1 is the paper's ⁺, \"end\" its ⁻. C and k are chosen for each q. Negative eigenvalues are those of the running matrix after T steps, before the projection at the end.",
+			"Decompositions stand for time: a projection of several eigenvalues needs all eigenpairs, that of one at each step only the least. \"end\": only at the end."),
 	}
-	d.Panels = panels
-	d.Caption = plots.Caption{Shows: "The matrix is projected on the positive semi-definite cone, and b made at least 1, after every q updates and at the end. q = 1 is the paper's ⁺, \"end\" its ⁻. C and k are chosen for each q. Negative eigenvalues are those of the running matrix after T steps, before the projection at the end. " +
-		"Decompositions stand for time: a projection of several eigenvalues needs all eigenpairs, that of one at each step only the least. \"end\": only at the end. " + detailsNote(all)}
-	return d
 }
 
-// withHalf writes a mean with its interval, if there is one.
-func withHalf(mean, half float64) string {
-	if math.IsNaN(half) || half == 0 {
-		return fmt.Sprintf("%.2f", mean)
+func startView(b frame.Band) frame.View {
+	all := []quantity{{"error", "test error (%)"}, {"validation", "validation error (%)"}, {"loss", "predictive loss (%)"}}
+	text := &frame.Text{By: []string{"at", "initial model", "quantity", "quantity"}}
+	panels := []frame.Panel{
+		{Panel: plots.Panel{Title: "constraints at each step", XLabel: "test error (%)"}},
+		{Panel: plots.Panel{Title: "constraints at the end", XLabel: "test error (%)"}},
 	}
-	return fmt.Sprintf("%.2f ± %.2f", mean, half)
+	for i, o := range onlines {
+		mark := frame.Dots(plots.Intervals{Name: rules[i/2].name, Color: i / 2}, "at", overDatabases("error"), b)
+		panels[i%2].Of = append(panels[i%2].Of, mark.Where("method", o.name, "quantity", all[0].name))
+		text.Cells = append(text.Cells, frame.Of(shown.Replace(o.name), ofQuantity(all...).Where("method", o.name), frame.Percent, "%.2f"))
+	}
+	return frame.View{
+		From:    inTurn(kindStart, all...),
+		Columns: 2,
+		Panels:  frame.Each(panels...),
+		Text:    text,
+		Caption: detailsCaption("Test error from nine initial models: b⁰ of 0, 1 and 10 and M⁰ of 0, 0.1 and 1 times the identity; the paper has (0, 0). C and k are chosen for each.", ""),
+	}
 }
 
-func drawStart(all []results) plots.Drawing {
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"initial model", "quantity"}, shownNames(onlineNames)...)}}
-	for _, plus := range []bool{true, false} {
-		p := plots.Panel{Title: map[bool]string{true: "constraints at each step", false: "constraints at the end"}[plus], XLabel: "test error (%)"}
-		for i, o := range onlines {
-			if (i%2 == 0) != plus {
-				continue
-			}
-			mark := plots.Intervals{Name: rules[i/2].name, Color: i / 2, Possible: [2]float64{0, 100}}
-			for _, s := range starts {
-				mean, half := intervalOf(all, overDatabases(all, kindStart, o.name, s.String(), "error"))
-				mark.Labels, mark.X, mark.Err = append(mark.Labels, s.String()), append(mark.X, mean), append(mark.Err, half)
-			}
-			p.Marks = append(p.Marks, mark)
-		}
-		d.Panels = append(d.Panels, p)
+func orderView(b frame.Band) frame.View {
+	dots := func(name string, color int, at string) frame.Mark {
+		return frame.Dots(plots.Intervals{Name: name, Color: color}, "shown", overDatabases("range"), b).Where("at", at, "quantity", "range (points)")
 	}
-	for _, s := range starts {
-		for _, what := range []struct{ column, name string }{{"error", "test error (%)"}, {"validation", "validation error (%)"}, {"loss", "predictive loss (%)"}} {
-			row := []string{s.String(), what.name}
-			for _, m := range onlineNames {
-				row = append(row, fmt.Sprintf("%.2f", 100*stat.Mean(overDatabases(all, kindStart, m, s.String(), what.column), nil)))
-			}
-			d.Text.Rows = append(d.Text.Rows, row)
-		}
+	text := &frame.Text{Head: []string{"shuffled", "quantity"}}
+	for _, at := range []string{orderTail, orderAll} {
+		text.Rows = append(text.Rows, frame.Row{Names: []string{at, "range (points)"}, Of: []string{"at", at, "quantity", "range (points)"}},
+			frame.Row{Names: []string{"", "mean test error (%)"}, Of: []string{"at", at, "quantity", "mean test error (%)"}})
 	}
-	d.Caption = plots.Caption{Shows: "Test error from nine initial models: b⁰ of 0, 1 and 10 and M⁰ of 0, 0.1 and 1 times the identity; the paper has (0, 0). C and k are chosen for each. " + detailsNote(all)}
-	return d
+	for _, m := range onlineNames {
+		span, errors := frame.PlusMinus("", overDatabases("range"), b, "%.2f"), frame.Of("", overDatabases("error"), frame.Percent, "%.2f")
+		text.Cells = append(text.Cells, frame.Cell{Head: shown.Replace(m), Of: func(t *table.Table) string {
+			if t = t.Where("method", m); experiment.FirstName(t, "quantity") == "range (points)" {
+				return span.Of(t)
+			}
+			return errors.Of(t)
+		}})
+	}
+	return frame.View{
+		From: inTurn(kindOrder, quantity{"range", "range (points)"}, quantity{"error", "mean test error (%)"}).Then(frame.Called("shown", "method", shown.Replace)),
+		Panels: frame.Each(frame.Panel{
+			Panel: plots.Panel{XLabel: "largest minus least test error over ten orders (points)"},
+			Of:    []frame.Mark{dots("the last tenth of the steps shuffled", 0, orderTail), dots("all steps shuffled", 1, orderAll)},
+		}),
+		Text:    text,
+		Caption: detailsCaption(fmt.Sprintf("How far the test errors of %d orders of the same steps lie apart, with the C and k of the order that was drawn first: the last tenth of the steps in other orders, or all.", orders), ""),
+	}
 }
 
-func drawOrder(all []results) plots.Drawing {
-	p := plots.Panel{XLabel: "largest minus least test error over ten orders (points)"}
-	d := plots.Drawing{Text: &plots.TextTable{Head: append([]string{"shuffled", "quantity"}, shownNames(onlineNames)...)}}
-	for i, at := range []string{orderTail, orderAll} {
-		mark := plots.Intervals{Name: map[string]string{orderTail: "the last tenth of the steps shuffled", orderAll: "all steps shuffled"}[at], Color: i, Possible: [2]float64{0, 100}}
-		rows := [][]string{{at, "range (points)"}, {"", "mean test error (%)"}}
-		for _, m := range onlineNames {
-			mean, half := intervalOf(all, overDatabases(all, kindOrder, m, at, "range"))
-			mark.Labels, mark.X, mark.Err = append(mark.Labels, shown.Replace(m)), append(mark.X, mean), append(mark.Err, half)
-			rows[0] = append(rows[0], withHalf(mean, half))
-			rows[1] = append(rows[1], fmt.Sprintf("%.2f", 100*stat.Mean(overDatabases(all, kindOrder, m, at, "error"), nil)))
-		}
-		p.Marks = append(p.Marks, mark)
-		d.Text.Rows = append(d.Text.Rows, rows...)
-	}
-	d.Panels = []plots.Panel{p}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("How far the test errors of %d orders of the same steps lie apart, with the C and k of the order that was drawn first: the last tenth of the steps in other orders, or all. ", orders) + detailsNote(all)}
-	return d
-}
-
-func drawStop(all []results) plots.Drawing {
-	d := plots.Drawing{Columns: 3, Text: &plots.TextTable{Head: []string{"method", "ends", "steps (% of all pairs)", "test error (%)"}}}
-	part := 100 * mainSettings.Part
-	ends := []string{}
+func stopView(b frame.Band) frame.View {
+	steps := frame.Band{Scale: 100 * mainSettings.Part}
+	var ends []string
 	for _, s := range snapshots {
 		ends = append(ends, table.Format(s))
 	}
-	for _, v := range rules {
-		p := plots.Panel{Title: v.name, XLabel: "steps (% of all training pairs)", YLabel: "test error (%)"}
-		for j, m := range []string{v.plus(), v.minus()} {
-			line := plots.Line{Name: []string{"⁺, fixed part", "⁻, fixed part"}[j], Color: j, Dashed: j == 1}
-			for _, at := range slices.Concat(ends, []string{byLoss, byStep}) {
-				x := part * stat.Mean(overDatabases(all, kindStop, m, at, "steps"), nil)
-				mean, half := intervalOf(all, overDatabases(all, kindStop, m, at, "error"))
-				name := at
+	return frame.View{
+		Of: []string{"kind", kindStop},
+		From: frame.Only("at", slices.Concat(ends, []string{byLoss, byStep})...).Then(frame.Only("method", onlineNames...)).Then(frame.Called("shown", "method", shown.Replace)).
+			Then(frame.Called("ends", "at", func(at string) string {
 				if slices.Contains(ends, at) {
-					line.X, line.Y = append(line.X, x), append(line.Y, mean)
-					name = "fixed part"
-				} else {
-					shape := slices.Index([]string{byLoss, byStep}, at)
-					p.Marks = append(p.Marks, plots.Points{Name: []string{"⁺, ", "⁻, "}[j] + at, X: []float64{x}, Y: []float64{mean}, Color: j, Shape: shape})
+					return "fixed part"
 				}
-				d.Text.Rows = append(d.Text.Rows, []string{shown.Replace(m), name, fmt.Sprintf("%.1f", x), withHalf(mean, half)})
+				return at
+			})),
+		Columns: 3,
+		Panels: func(t *table.Table) (out []plots.Panel) {
+			for _, v := range rules {
+				p := plots.Panel{Title: v.name, XLabel: "steps (% of all training pairs)", YLabel: "test error (%)"}
+				for j, m := range []string{v.plus(), v.minus()} {
+					line := plots.Line{Name: []string{"⁺, fixed part", "⁻, fixed part"}[j], Color: j, Dashed: j == 1}
+					for at, g := range t.Where("method", m).Group("at") {
+						x, y := steps.Mean(overDatabases("steps")(g)), b.Mean(overDatabases("error")(g))
+						if slices.Contains(ends, at) {
+							line.X, line.Y = append(line.X, x), append(line.Y, y)
+							continue
+						}
+						p.Marks = append(p.Marks, plots.Points{Name: []string{"⁺, ", "⁻, "}[j] + at, X: []float64{x}, Y: []float64{y}, Color: j, Shape: slices.Index([]string{byLoss, byStep}, at)})
+					}
+					p.Marks = append(p.Marks, line)
+				}
+				out = append(out, p)
 			}
-			p.Marks = append(p.Marks, line)
-		}
-		d.Panels = append(d.Panels, p)
+			return out
+		},
+		Text: &frame.Text{By: []string{"method", "", "at", "", "shown", "method", "ends", "ends"}, Cells: []frame.Cell{
+			frame.Of("steps (% of all pairs)", overDatabases("steps"), steps, "%.1f"), frame.PlusMinus("test error (%)", overDatabases("error"), b, "%.2f"),
+		}},
+		Caption: detailsCaption(fmt.Sprintf("Test error after fixed parts of all pairs of training rows as steps, and where a criterion ends them by itself: after %d windows of %d steps in a row whose mean loss, or mean |τ|, is not less by %g %% than the least so far; at 40 %% at the latest.",
+			stopping.Patience, stopping.Window, 100*stopping.Fall), "C and k are those chosen for 20 %. Intervals are in the table."),
 	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("Test error after fixed parts of all pairs of training rows as steps, and where a criterion ends them by itself: after %d windows of %d steps in a row whose mean loss, or mean |τ|, is not less by %g %% than the least so far; at 40 %% at the latest. ",
-		stopping.Patience, stopping.Window, 100*stopping.Fall) + "C and k are those chosen for 20 %. Intervals are in the table. " + detailsNote(all)}
-	return d
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
@@ -44,7 +45,7 @@ var RelaxTime = experiment.Spec{
 	Trial:   relaxTimeTrial,
 	Views: []experiment.View{
 		{Name: "relaxtime", Title: "CPU time against the number of updates between projections", DrawTimed: drawRelaxTime},
-		{Name: "relaxtime-choice", Title: "What was chosen for each number of updates between projections", Draw: experiment.WithEnds(drawRelaxChoice, relaxTimeChoices)},
+		{Name: "relaxtime-choice", Title: "What was chosen for each number of updates between projections", Draw: experiment.WithEnds(relaxChoiceView.Draw, relaxTimeChoices)},
 	},
 	Claims:  relaxTimeClaims,
 	Choices: relaxTimeChoices,
@@ -114,20 +115,22 @@ func everyParams(v versions, q int) pairs.PAParams {
 	return pairs.PAParams{Rule: v.rule, PSD: pairs.PSDAtEnd, Every: q}
 }
 
-// relaxSeconds is the CPU time of learning once, by trial.
-func relaxSeconds(t, times *table.Table, cell, rule string, q int) []float64 {
-	g := t.Where("cell", cell, "method", rule, "at", everyName(q))
-	spent := times.Where("cell", cell, "phase", relaxPhase(rule, everyName(q))).Values("cpu_s")
-	repeats := g.Values("repeats")
-	judge.SameLength(fmt.Sprintf("pa2013: %s, %s: times and rows", cell, relaxPhase(rule, everyName(q))), spent, repeats)
-	out := make([]float64, len(spent))
-	for i, n := range repeats {
-		if !(n > 0) {
-			judge.Refuse("pa2013: %s: %v repeats, want at least 1", cell, n)
+// relaxSeconds is the CPU time of learning once on one database, by trial.
+func relaxSeconds(times *table.Table, rule string, q int) frame.Measure {
+	return func(t *table.Table) []float64 {
+		phase := relaxPhase(rule, everyName(q))
+		spent := times.Where("cell", experiment.FirstName(t, "cell"), "phase", phase).Values("cpu_s")
+		repeats := t.Where("method", rule, "at", everyName(q)).Values("repeats")
+		judge.SameLength(fmt.Sprintf("pa2013: %s: times and rows", phase), spent, repeats)
+		out := make([]float64, len(spent))
+		for i, n := range repeats {
+			if !(n > 0) {
+				judge.Refuse("pa2013: %s: %v repeats, want at least 1", phase, n)
+			}
+			out[i] = max(spent[i], leastTime) / n
 		}
-		out[i] = max(spent[i], leastTime) / n
+		return out
 	}
-	return out
 }
 
 // leastTime, in seconds, stands for a time that the clock shows as none.
@@ -135,19 +138,8 @@ const leastTime = 1e-9
 
 // relaxSaved is the base-2 logarithm of the time of projecting at each step over that of projecting after q updates,
 // by trial.
-func relaxSaved(t, times *table.Table, cell, rule string, q int) []float64 {
-	a, b := relaxSeconds(t, times, cell, rule, 1), relaxSeconds(t, times, cell, rule, q)
-	judge.SameLength("pa2013: "+cell+", "+rule, a, b)
-	out := make([]float64, len(a))
-	for i := range a {
-		out[i] = math.Log2(a[i] / b[i])
-	}
-	return out
-}
-
-// relaxRule has the correction for splits that share rows.
-func relaxRule(t *table.Table) judge.Rule {
-	return judge.Rule{Unit: "doublings", TestRatio: slices.Max(experiment.NotEmpty("pa2013: ratios of test to training rows", t.Values("ratio")))}
+func relaxSaved(times *table.Table, x relaxation) frame.Measure {
+	return relaxSeconds(times, x.rule.name, 1).Over(relaxSeconds(times, x.rule.name, x.q)).Map(math.Log2)
 }
 
 var relaxTimeClaims = experiment.Claims([]experiment.Claim{{
@@ -158,25 +150,16 @@ var relaxTimeClaims = experiment.Claims([]experiment.Claim{{
 	Where:     "Sections 2.4 and 3, Fig. 2", Theirs: "not in the paper",
 	Predicate: "The base-2 logarithm of the CPU time with projections at each step, minus that with projections after every q updates (3, 10, 30, 100, 300, or at the end), is positive. C is chosen for each q and not timed. On the whole: per rule and q, mean over wine, ionosphere, balance and soybean. Everywhere: per database, rule and q.",
 	TestTimed: func(t, times *table.Table) judge.Test {
-		var whole, each []judge.Unit
-		cells := experiment.NotEmpty("databases", t.Unique("cell"))
-		for _, v := range rules {
-			for _, q := range everyUpdates {
-				if q == 1 {
-					continue
-				}
-				var of []judge.Unit
-				for _, cell := range cells {
-					of = append(of, judge.Unit{Name: fmt.Sprintf("%s, %s, q = %s", cell, v.name, everyName(q)), Diffs: relaxSaved(t, times, cell, v.name, q)})
-				}
-				whole = append(whole, judge.Unit{Name: fmt.Sprintf("%s, q = %s", v.name, everyName(q)), Diffs: meanOf(of)})
-				each = append(each, of...)
+		var everywhere []frame.Units
+		for _, x := range relaxed {
+			for _, cell := range t.Unique("cell") {
+				everywhere = append(everywhere, frame.Unit(cell+", "+x.String(), relaxSaved(times, x).Where("cell", cell)))
 			}
 		}
-		return judge.Readings{
-			{Name: "on the whole", Test: judge.Positive{Units: whole, Rule: relaxRule(t)}},
-			{Name: "everywhere", Test: judge.Positive{Units: each, Rule: relaxRule(t)}},
-		}
+		return frame.Readings(
+			frame.Reading{Name: "on the whole", Test: positive(ofTimes, whole(relaxed, func(x relaxation) frame.Measure { return relaxSaved(times, x).MeanOver("cell") }))},
+			frame.Reading{Name: "everywhere", Test: positive(ofTimes, frame.Together(everywhere...))},
+		)(t)
 	},
 }})
 
@@ -206,26 +189,22 @@ func everyTicks() (at []float64, ticks []plots.Tick) {
 }
 
 func drawRelaxTime(t, times *table.Table) (plots.Drawing, error) {
-	cells := t.Unique("cell")
-	if len(cells) == 0 || times.Len() == 0 {
+	if t.Len() == 0 || times.Len() == 0 {
 		return plots.Missing("times on any database"), nil
 	}
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"database", "rule", "updates between projections", "CPU time (ms)", "test error (%)", "updates", "steps"}}}
 	at, ticks := everyTicks()
-	for _, cell := range cells {
+	for cell, of := range t.Group("cell") {
 		p := plots.Panel{Title: cell, XLabel: "updates between projections", YLabel: "CPU time (ms)", XLog: true, YLog: true, XTicks: ticks}
 		for i, v := range rules {
 			line := plots.Line{Name: v.name, Color: i}
 			for j, q := range everyUpdates {
-				g := t.Where("cell", cell, "method", v.name, "at", everyName(q))
-				logs := relaxSeconds(t, times, cell, v.name, q)
+				g := of.Where("method", v.name, "at", everyName(q))
+				logs := relaxSeconds(times, v.name, q).Map(func(s float64) float64 { return math.Log(1e3 * s) })(of)
 				if len(logs) == 0 {
 					continue
 				}
-				for k, s := range logs {
-					logs[k] = math.Log(1e3 * s)
-				}
-				mean, half := judge.SummarizeResampled(logs, relaxRule(t).TestRatio).Interval()
+				mean, half := judge.SummarizeResampled(logs, ofTimes(t).TestRatio).Interval()
 				line.X, line.Y = append(line.X, at[j]), append(line.Y, math.Exp(mean))
 				line.Lo, line.Hi = append(line.Lo, math.Exp(mean-half)), append(line.Hi, math.Exp(mean+half))
 				d.Text.Rows = append(d.Text.Rows, []string{cell, v.name, everyName(q), fmt.Sprintf("%.3g", math.Exp(mean)), fmt.Sprintf("%.2f", 100*stat.Mean(g.Values("error"), nil)),
@@ -240,28 +219,23 @@ func drawRelaxTime(t, times *table.Table) (plots.Drawing, error) {
 	return d, nil
 }
 
-func drawRelaxChoice(t *table.Table) (plots.Drawing, error) {
-	if t.Len() == 0 {
-		return plots.Missing("choices on any database"), nil
-	}
-	text := &plots.TextTable{Head: []string{"database", "rule"}}
+var relaxChoiceView = frame.View{
+	Text:    &frame.Text{By: []string{"cell", "database", "method", "rule"}, Cells: relaxChoiceCells()},
+	Missing: "choices on any database",
+	Caption: func(*table.Table) plots.Caption {
+		return plots.Caption{Shows: "C chosen by the error on validation rows: lower median over the splits, with the least and the largest.", Protocol: "The grid has seven values from 10⁻⁴ to 10²; of equals the smallest is taken."}
+	},
+}
+
+func relaxChoiceCells() (cells []frame.Cell) {
 	for _, q := range everyUpdates {
-		text.Head = append(text.Head, "q = "+everyName(q))
-	}
-	for cell, g := range t.Group("cell") {
-		for _, v := range rules {
-			row := []string{cell, v.name}
-			for _, q := range everyUpdates {
-				c := g.Where("method", v.name, "at", everyName(q)).Values("c")
-				if len(c) == 0 {
-					row = append(row, "–")
-					continue
-				}
-				c = slices.Sorted(slices.Values(c))
-				row = append(row, fmt.Sprintf("%s (%s to %s)", table.Format(c[(len(c)-1)/2]), table.Format(c[0]), table.Format(c[len(c)-1])))
+		cells = append(cells, frame.Cell{Head: "q = " + everyName(q), Of: func(t *table.Table) string {
+			c := slices.Sorted(slices.Values(t.Where("at", everyName(q)).Values("c")))
+			if len(c) == 0 {
+				return "–"
 			}
-			text.Rows = append(text.Rows, row)
-		}
+			return fmt.Sprintf("%s (%s to %s)", table.Format(c[(len(c)-1)/2]), table.Format(c[0]), table.Format(c[len(c)-1]))
+		}})
 	}
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "C chosen by the error on validation rows: lower median over the splits, with the least and the largest. The grid has seven values from 10⁻⁴ to 10²; of equals the smallest is taken."}}, nil
+	return cells
 }

@@ -66,7 +66,7 @@ func TestRelaxTimeClaim(t *testing.T) {
 // A time is that of one repeat.
 func TestRelaxSeconds(t *testing.T) {
 	rows, times := madeRelaxTime(func(_ string, q int) float64 { return float64(20 * (q + 1)) })
-	got := relaxSeconds(rows, times, "wine", rules[0].name, 3)
+	got := relaxSeconds(times, rules[0].name, 3)(rows.Where("cell", "wine"))
 	if len(got) != madeTrials || math.Abs(got[0]-4) > 1e-12 || math.Abs(got[1]-4.004) > 1e-12 { // round-off of a quotient
 		t.Errorf("times %v, want 4, 4.004, ...", got)
 	}

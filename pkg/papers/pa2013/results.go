@@ -1,12 +1,14 @@
 package pa2013
 
 import (
+	"math"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/table"
@@ -68,17 +70,29 @@ func resultsOf(t *table.Table) []results {
 	return out
 }
 
-// public returns those whose data the paper used: what claims are judged on.
-func public(all []results) []results {
-	return slices.DeleteFunc(slices.Clone(all), func(r results) bool { return r.database().standIn })
+// public are the rows of databases whose data the paper used: what claims are judged on.
+var public = cellsThat(func(cell string) bool { return !results{cell: cell}.database().standIn })
+
+// named are the rows of the named databases; all rows, where none is of a database of the paper.
+func named(cells ...string) frame.Rows {
+	return func(t *table.Table) *table.Table {
+		if !slices.ContainsFunc(resultsOf(t), func(r results) bool { return r.database().cell != "" }) {
+			return t
+		}
+		return cellsThat(func(cell string) bool { return slices.Contains(cells, cell) })(t)
+	}
 }
 
-// named returns those with the given names; all, where none is a database of the paper.
-func named(all []results, cells ...string) []results {
-	if !slices.ContainsFunc(all, func(r results) bool { return r.database().cell != "" }) {
-		return all
+// cellsThat are the rows of some databases, in their order.
+func cellsThat(keep func(cell string) bool) frame.Rows {
+	return func(t *table.Table) *table.Table {
+		return frame.Only("cell", slices.DeleteFunc(t.Unique("cell"), func(cell string) bool { return !keep(cell) })...)(t)
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(r results) bool { return !slices.Contains(cells, r.cell) })
+}
+
+// resultsIn are those of the one database that some rows are of.
+func resultsIn(rows *table.Table) results {
+	return results{experiment.FirstName(rows, "cell"), rows}
 }
 
 // database returns what the paper says of it; the zero value for generated data.
@@ -117,16 +131,14 @@ func (r results) summary(values []float64) judge.Summary {
 	return judge.SummarizeResampled(values, r.testRatio())
 }
 
-// column returns a value of each trial.
-func (r results) column(kind, method, at, value string) []float64 {
-	return r.t.Where("kind", kind, "method", method, "at", at).Values(value)
+// column is a value of each trial.
+func column(kind, method, at, value string) frame.Measure {
+	return frame.Column(value).Where("kind", kind, "method", method, "at", at)
 }
 
-// shares are the counts of some rows divided by the number of test rows.
-func (r results) shares(counts []float64) []float64 { return scaledBy(1/r.size(testRows), counts) }
-
-func scaledBy(factor float64, values []float64) []float64 {
-	return floats.ScaleTo(make([]float64, len(values)), factor, values)
+// ofSize is a measure of one database over a size; see results.sizeIn.
+func ofSize(m frame.Measure, of, what string) frame.Measure {
+	return func(t *table.Table) []float64 { return m.Times(1 / resultsIn(t).sizeIn(of, what))(t) }
 }
 
 // The columns of errors by the rule for tied votes.
@@ -135,61 +147,62 @@ const (
 	firstName     = "second"
 )
 
-// optimistic are the test errors with the k, the same in all trials, of the least mean
-// test error: the paper's rule for Table 2, which looks at the test rows. Of k with
-// equally many errors it is the first.
-func (r results) optimistic(method, column string) (errors []float64, k string) {
-	least := 0.0
-	for _, at := range r.t.Where("kind", "error", "method", method).Unique("at") {
-		counts := r.column("error", method, at, column)
-		if n := floats.Sum(counts); errors == nil || n < least { // exact: counts are whole numbers
-			errors, k, least = r.shares(counts), at, n
+// bestK is the number of neighbours, the same in all trials, of the least mean test error: the
+// paper's rule for Table 2, which looks at the test rows. Of those with equally many errors it is
+// the first.
+func (r results) bestK(method, value string) (k string) {
+	least := math.Inf(1)
+	for at, g := range r.t.Where("kind", "error", "method", method).Group("at") {
+		if n := floats.Sum(g.Values(value)); n < least { // exact: counts are whole numbers
+			k, least = at, n
 		}
 	}
-	return errors, k
+	return k
+}
+
+// optimistic are the test errors with bestK neighbours.
+func optimistic(method, value string) frame.Measure {
+	return ofSize(func(t *table.Table) []float64 {
+		return column("error", method, resultsIn(t).bestK(method, value), value)(t)
+	}, "", testRows)
 }
 
 // validated are the test errors with each trial's k by validation.
-func (r results) validated(method string) []float64 {
-	var out []float64
-	for trial, g := range r.t.Group("trial") {
-		k := g.Where("kind", "chosen", "method", method).Values("k")
-		e := g.Where("kind", "error", "method", method)
-		if len(k) != 1 {
-			judge.Refuse("pa2013: %s, trial %s: %d rows with the k of %s, want 1", r.cell, trial, len(k), method)
+func validated(method string) frame.Measure {
+	return ofSize(func(t *table.Table) (out []float64) {
+		for trial, g := range t.Group("trial") {
+			k := g.Where("kind", "chosen", "method", method).Values("k")
+			if len(k) != 1 {
+				judge.Refuse("pa2013: trial %s: %d rows with the k of %s, want 1", trial, len(k), method)
+			}
+			out = append(out, column("error", method, table.Format(k[0]), "count")(g)...)
 		}
-		out = append(out, r.shares(e.Where("at", table.Format(k[0])).Values("count"))...)
-	}
-	return out
+		return out
+	}, "", testRows)
 }
 
 // losses are the predictive 0–1 losses at the end, by trial.
-func (r results) losses(method string) []float64 {
-	last := r.t.Where("kind", "loss", "method", method).Unique("at")
-	return scaledBy(1/r.size(stepsTaken), r.column("loss", method, experiment.Last("losses of "+method+" on "+r.cell, last), "count"))
+func losses(method string) frame.Measure {
+	return ofSize(func(t *table.Table) []float64 {
+		return column("loss", method, experiment.Last("losses of "+method, t.Where("kind", "loss", "method", method).Unique("at")), "count")(t)
+	}, "", stepsTaken)
 }
 
-// times are CPU times of a phase in seconds, by trial; timed work is repeated, and
+// spent are CPU times of a phase in seconds, by trial; timed work is repeated, and
 // this is one of the repeats. Tuning is not repeated.
-func (r results) times(times *table.Table, phase string) []float64 {
-	values := times.Where("cell", r.cell, "phase", phase).Values("cpu_s")
+func spent(times *table.Table, phase string) frame.Measure {
+	m := frame.Measure(func(t *table.Table) []float64 {
+		return times.Where("cell", experiment.FirstName(t, "cell"), "phase", phase).Values("cpu_s")
+	})
 	if strings.HasPrefix(phase, learnPhase("")) {
-		return scaledBy(1/r.size(repeated), values)
+		return ofSize(m, "", repeated)
 	}
-	return values
+	return m
 }
 
 // total is the time to learn with what it takes to choose C, or γ.
-func (r results) total(times *table.Table, method string) []float64 {
-	tune, learn := r.times(times, tunePhase(method)), r.times(times, learnPhase(method))
-	judge.SameLength(r.cell+": times of "+method, tune, learn)
-	return floats.AddTo(make([]float64, len(tune)), tune, learn)
-}
-
-// quotient divides entry by entry.
-func quotient(a, b []float64) []float64 {
-	judge.SameLength("two methods", a, b)
-	return floats.DivTo(make([]float64, len(a)), a, b)
+func total(times *table.Table, method string) frame.Measure {
+	return spent(times, learnPhase(method)).Minus(spent(times, tunePhase(method)).Times(-1))
 }
 
 // relative returns the quotient of the means of a and b over the trials that are kept.
@@ -217,11 +230,9 @@ func jackknifed(a, b []float64) []float64 {
 	return judge.PseudoValues(len(a), of)
 }
 
-// difference returns a − b plus a margin.
-func difference(a, b []float64, margin float64) []float64 {
-	out := judge.Minus(a, b)
-	floats.AddConst(margin, out)
-	return out
+// over is jackknifed of two measures.
+func over(a, b frame.Measure) frame.Measure {
+	return func(t *table.Table) []float64 { return jackknifed(a(t), b(t)) }
 }
 
 // shownNames are the paper's names of methods.

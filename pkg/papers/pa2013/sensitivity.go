@@ -12,6 +12,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 
 	"metriclab/pkg/learners/nearest"
@@ -157,27 +158,14 @@ func drawSensitivity(t *table.Table) (plots.Drawing, error) {
 	}
 	names := slices.Concat(onlineNames, []string{itmlTuned, euclidean})
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"setting", "quantity", "database"}, shownNames(names)...)}}
-	for _, pn := range []struct {
-		title   string
-		methods []string
-	}{
-		{"constraints at each step", []string{"PA-I+", "PA-II+", "PA-LS+"}},
-		{"constraints at the end", []string{"PA-I-", "PA-II-", "PA-LS-"}},
-		{"ITML and Euclidean", []string{itmlTuned, euclidean}},
-	} {
-		p := plots.Panel{Title: pn.title, XLabel: "mean test error (%), k by validation"}
-		for i, m := range pn.methods {
-			mark := plots.Intervals{Name: shown.Replace(m), Color: i}
-			for setting, g := range t.Where("method", m).Group("setting") {
-				e := 100 * stat.Mean(g.Values("error"), nil)
-				p.XMax = max(p.XMax, e)
-				mark.Labels, mark.X = append(mark.Labels, setting), append(mark.X, e)
-			}
-			p.Marks = append(p.Marks, mark)
+	panel := func(title string, methods ...string) frame.Panel {
+		p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: "mean test error (%), k by validation"}}
+		for i, m := range methods {
+			p.Of = append(p.Of, frame.Dots(plots.Intervals{Name: shown.Replace(m), Color: i}, "setting", frame.Column("error"), frame.Band{Scale: 100, None: true}).Where("method", m))
 		}
-		p.XMax *= 1.05
-		d.Panels = append(d.Panels, p)
+		return p
 	}
+	d.Panels = frame.Each(panel("constraints at each step", "PA-I+", "PA-II+", "PA-LS+"), panel("constraints at the end", "PA-I-", "PA-II-", "PA-LS-"), panel("ITML and Euclidean", itmlTuned, euclidean)).WithRoom()(t)
 	for setting, g := range t.Group("setting") {
 		for _, what := range []struct{ column, name string }{
 			{"validation", "validation error (%)"}, {"error", "test error, k by validation (%)"}, {"best", "test error, best k (%)"}, {"lowest", "the same, tied votes to the first class name (%)"}, {"loss", "predictive loss (%)"},
