@@ -83,21 +83,12 @@ const (
 // activeRules are the rules by which questions are asked.
 var activeRules = []string{askRandom, askUncertain, askCrowd, askLogistic}
 
-func selectorParams(rule string, candidates int) (triplets.SelectorParams, error) {
-	p := triplets.SelectorParams{Candidates: candidates}
-	switch rule {
-	case askRandom:
-		p.Rule = triplets.SelectRandom
-	case askUncertain:
-		p.Rule = triplets.SelectUncertainty
-	case askCrowd:
-		p.Rule, p.Model = triplets.SelectInformationGain, triplets.AnswerCrowd
-	case askLogistic:
-		p.Rule, p.Model = triplets.SelectInformationGain, triplets.AnswerLogistic
-	default:
-		return p, fmt.Errorf("erkle2015: rule of questions: %q is not known", rule)
-	}
-	return p, nil
+// selectors are the parameters of the rules.
+var selectors = map[string]triplets.SelectorParams{
+	askRandom:    {Rule: triplets.SelectRandom},
+	askUncertain: {Rule: triplets.SelectUncertainty},
+	askCrowd:     {Rule: triplets.SelectInformationGain, Model: triplets.AnswerCrowd},
+	askLogistic:  {Rule: triplets.SelectInformationGain, Model: triplets.AnswerLogistic},
 }
 
 // activeLearners learn the kernel by which the questions are asked.
@@ -221,10 +212,8 @@ type questions struct {
 }
 
 func newQuestions(s activeSettings, rule string, held []metric.Triplet, seed random.Seed) (*questions, error) {
-	p, err := selectorParams(rule, s.Candidates)
-	if err != nil {
-		return nil, err
-	}
+	p := selectors[rule]
+	p.Candidates = s.Candidates
 	first, err := triplets.NewSelector(seed.PCG("first questions"), s.Objects, triplets.SelectorParams{Rule: triplets.SelectRandom})
 	if err != nil {
 		return nil, err
@@ -306,11 +295,7 @@ type asker interface {
 
 func newAsker(s activeSettings, method string, seed random.Seed) (asker, error) {
 	if b, err := batchOf(method); err == nil {
-		k := mat.NewSymDense(s.Objects, nil)
-		for i := range s.Objects {
-			k.SetSym(i, i, 1)
-		}
-		return &batchAsker{p: triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.loss, Tau: float64(s.Tau), Iterations: s.Iterations, Tol: batchTol}, k: k}, nil
+		return &batchAsker{p: triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.loss, Tau: float64(s.Tau), Iterations: s.Iterations, Tol: batchTol}, k: identityOf(s.Objects)}, nil
 	}
 	p, err := erkleParams(method)
 	if err != nil {

@@ -34,7 +34,7 @@ var Fig3 = experiment.Spec{
 	Trials:  experiment.Trials(6),
 	Kinds:   fig3Kinds,
 	Columns: fig3Columns,
-	Trial:   fig3Trial,
+	Trial:   measured,
 	Views:   fig3Views,
 	Claims:  slices.Concat(fig3Claims, fig3Afterwards),
 	Choices: familyChoices,
@@ -62,15 +62,11 @@ const (
 	readingsPart = "ERKLE, other settings"
 )
 
-func fig3Trial(ctx context.Context, run *experiment.Run) error {
-	s := run.Cell.Settings.(fig3Settings)
-	j, err := newJudged(run, s.judgedSettings)
-	if err != nil {
-		return err
-	}
+func (s fig3Settings) measure(ctx context.Context, r splitRun) error {
+	j := &judged{r, s.judgedSettings}
 	switch s.Part {
 	case onlinePart:
-		if err := j.count(run.Env); err != nil {
+		if err := j.count(); err != nil {
 			return err
 		}
 		if err := j.steps(ctx); err != nil {
@@ -104,12 +100,12 @@ const (
 )
 
 // count counts conflicts in the source and in the split.
-func (j *judged) count(env *experiment.Env) error {
+func (j *judged) count() error {
 	add := func(what string, n int) {
-		j.rows.Add(table.Key{"kind": countKind, "setting": what}, table.Values{"count": float64(n)})
+		j.Rows.Add(table.Key{"kind": countKind, "setting": what}, table.Values{"count": float64(n)})
 	}
-	if env.Scale == experiment.Full {
-		set, err := env.Data.Triplets(j.seed.Dataset)
+	if j.Scale == experiment.Full {
+		set, err := j.Env.Data.Triplets(j.Seed.Dataset)
 		if err != nil {
 			return err
 		}
@@ -124,13 +120,13 @@ func (j *judged) count(env *experiment.Env) error {
 			add(c.what, c.n)
 		}
 	}
-	c, err := datasets.CountTriplets(j.objects, j.train)
+	c, err := datasets.CountTriplets(j.split.objects, j.split.train)
 	if err != nil {
 		return fmt.Errorf("training answers: %w", err)
 	}
 	add(trainOccurring, c.Occurring)
 	add(trainCyclic, c.Cyclic)
-	add(atMostViolated, unsatisfiable(j.train))
-	add(againstTraining, contradicted(j.train, j.test))
+	add(atMostViolated, unsatisfiable(j.split.train))
+	add(againstTraining, contradicted(j.split.train, j.split.test))
 	return nil
 }

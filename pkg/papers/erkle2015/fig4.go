@@ -30,7 +30,7 @@ var Fig4 = experiment.Spec{
 	Trials:  experiment.Trials(10),
 	Kinds:   judgedKinds,
 	Columns: judgedColumns(judgedKinds),
-	Trial:   fig4Trial,
+	Trial:   measured,
 	Views:   fig4Views,
 	Claims:  fig4Claims,
 	Choices: familyChoices,
@@ -52,12 +52,8 @@ const (
 	paFeaturesTen = "PA-ERKLE from features, 10 passes"
 )
 
-func fig4Trial(ctx context.Context, run *experiment.Run) error {
-	s := run.Cell.Settings.(fig4Settings)
-	j, err := newJudged(run, s.judgedSettings)
-	if err != nil {
-		return err
-	}
+func (s fig4Settings) measure(ctx context.Context, r splitRun) error {
+	j := &judged{r, s.judgedSettings}
 	every := s.Every
 	if s.Data == materialOwn {
 		every = 0
@@ -79,7 +75,7 @@ func fig4Trial(ctx context.Context, run *experiment.Run) error {
 	if s.Data != zappos {
 		return nil
 	}
-	k, err := featureKernel(run.Env, run.Seed, s.counts)
+	k, err := featureKernel(r.Env, r.Seed, s.counts)
 	if err != nil {
 		return err
 	}

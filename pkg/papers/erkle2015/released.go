@@ -3,6 +3,7 @@ package erkle2015
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -13,8 +14,8 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
+	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/triplets"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -124,7 +125,7 @@ var Released = experiment.Spec{
 	},
 	Trials:  experiment.Trials(10),
 	Columns: releasedColumns,
-	Trial:   releasedTrial,
+	Trial:   measured,
 	Views:   releasedViews,
 	Claims:  releasedClaims,
 	Cost:    4 * time.Minute,
@@ -149,7 +150,7 @@ var ReleasedAnswers = experiment.Spec{
 	},
 	Trials:  experiment.Trials(judge.MinTrials),
 	Columns: releasedAnswersColumns,
-	Trial:   releasedTrial,
+	Trial:   measured,
 	Views:   releasedAnswersViews,
 	Claims:  releasedAnswersClaims,
 	Cost:    5 * time.Minute,
@@ -187,60 +188,29 @@ var releasedAnswersColumns = slices.DeleteFunc(slices.Clone(releasedColumns), fu
 	return slices.Contains([]string{"passes", "first step", "residual", "excess"}, c.Name)
 })
 
-func releasedTrial(ctx context.Context, run *experiment.Run) error {
-	s := run.Cell.Settings.(releasedSettings)
-	drawn, err := splitOf(run.Env, s.splitSettings, run.Seed)
-	if err != nil {
-		return err
-	}
-	r := releasedRun{drawn, s, run.Seed, run.Rows}
+func (s releasedSettings) measure(ctx context.Context, run splitRun) error {
+	r := releasedRun{run, s}
 	switch s.Part {
 	case singlePart:
-		err = r.single(ctx)
+		return r.single(ctx)
 	case chainedPart:
-		err = r.chained(ctx)
-	case passesPart:
-		err = r.passes(ctx)
-	default:
-		err = r.chainedPasses(ctx)
+		return r.chained(ctx)
 	}
-	return err
+	return r.passes(ctx)
 }
 
 // releasedRun is a trial that fills its table.
 type releasedRun struct {
-	split
+	splitRun
 	releasedSettings
-	seed random.Seed
-	rows *table.Table
 }
 
 // judge adds the errors and ranks of a kernel after the first triplets.
 func (r releasedRun) judge(key table.Key, seen int, k mat.Symmetric, v table.Values) {
 	maps.Copy(v, ranks(k))
-	r.testErrors(k).put(v, "test")
-	errorsOf(k, r.train[:seen]).put(v, "train")
-	errorsOf(k, r.validation).put(v, "validation")
+	maps.Copy(v, r.split.errorsAfter(seen, k))
 	key["triplets"] = strconv.Itoa(seen)
-	r.rows.Add(key, v)
-}
-
-// online follows an ERKLE method with β passes, or with its own number if that is 0.
-func (r releasedRun) online(ctx context.Context, method string, beta int, sizes []int) error {
-	p, err := erkleParams(method)
-	if err != nil {
-		return err
-	}
-	if beta > 0 {
-		p.Beta = beta
-	}
-	return runERKLE(ctx, r.split, p, r.seed, sizes, func(seen int, l *triplets.ERKLE) {
-		key := table.Key{"method": method, "how": onlineHow}
-		if beta > 0 {
-			key["passes"] = strconv.Itoa(beta)
-		}
-		r.judge(key, seen, l.Kernel(), table.Values{})
-	})
+	r.Rows.Add(key, v)
 }
 
 // program fits the named program of a method to the first triplets.
@@ -252,31 +222,32 @@ func (r releasedRun) program(ctx context.Context, b batchMethod, tau float64, se
 	if first != nil {
 		p.Initial = first
 	}
-	f, err := triplets.FitReleased(ctx, r.objects, r.train[:seen], p)
+	f, err := triplets.FitReleased(ctx, r.split.objects, r.split.train[:seen], p)
 	if err != nil {
 		err = fmt.Errorf("%s, τ = %v, %d triplets: %w", b.name, tau, seen, err)
 	}
 	return f, err
 }
 
-// each calls do for each batch method with each of its weights.
-func (r releasedRun) each(taus map[string]list[float64], do func(b batchMethod, tau float64) error) error {
-	for _, b := range batches {
-		for _, tau := range taus[b.name] {
-			if err := do(b, tau); err != nil {
-				return err
+// eachTau yields each batch method with each of its weights.
+func eachTau(taus map[string]list[float64]) iter.Seq2[batchMethod, float64] {
+	return func(yield func(batchMethod, float64) bool) {
+		for _, b := range batches {
+			for _, tau := range taus[b.name] {
+				if !yield(b, tau) {
+					return
+				}
 			}
 		}
 	}
-	return nil
 }
 
 // single follows ERKLE, and fits each method to the first triplets of each size, from I.
 func (r releasedRun) single(ctx context.Context) error {
-	for _, method := range erkles {
-		if err := r.online(ctx, method, 0, r.Sizes); err != nil {
-			return fmt.Errorf("%s: %w", method, err)
-		}
+	if err := followERKLE(ctx, r.split, r.Seed, r.Sizes, func(method string, seen int, k mat.Symmetric) {
+		r.judge(table.Key{"method": method, "how": onlineHow}, seen, k, table.Values{})
+	}); err != nil {
+		return err
 	}
 	type at struct {
 		method string
@@ -284,34 +255,30 @@ func (r releasedRun) single(ctx context.Context) error {
 		size   int
 	}
 	least := map[at]float64{}
-	if err := r.each(r.CertifiedTaus, func(b batchMethod, tau float64) error {
+	for b, tau := range eachTau(r.CertifiedTaus) {
 		for _, size := range r.Sizes {
-			f, err := triplets.FitBatch(ctx, r.objects, r.train[:size], triplets.BatchParams{Loss: b.loss, Tau: tau, Iterations: r.CertifiedIter, Tol: r.CertifiedTol})
+			f, err := triplets.FitBatch(ctx, r.split.objects, r.split.train[:size], triplets.BatchParams{Loss: b.loss, Tau: tau, Iterations: r.CertifiedIter, Tol: r.CertifiedTol})
 			if err != nil {
 				return fmt.Errorf("%s, τ = %v: %w", b.name, tau, err)
 			}
 			least[at{b.name, tau, size}] = f.Objective
-			r.judge(table.Key{"method": b.name, "how": certifiedHow, "tau": table.Format(tau), "stopped": f.Status.String()}, size, f.Kernel,
-				table.Values{"iterations": float64(f.Iterations), "residual": f.Residual})
+			r.fitted(fitKey(b, certifiedHow, tau), size, f.Kernel, f.Result, table.Values{"residual": f.Residual})
 		}
-		return nil
-	}); err != nil {
-		return err
 	}
-	return r.each(r.Taus, func(b batchMethod, tau float64) error {
+	for b, tau := range eachTau(r.Taus) {
 		for _, size := range r.Sizes {
 			f, err := r.program(ctx, b, tau, size, r.Iterations, 0, nil)
 			if err != nil {
 				return err
 			}
-			v := table.Values{"iterations": float64(f.Iterations)}
+			v := table.Values{}
 			if best, ok := least[at{b.name, tau, size}]; ok {
 				v["excess"] = (f.Cost*(1+tau) - best) / (float64(size) * zeroLoss[b.loss])
 			}
-			r.judge(table.Key{"method": b.name, "how": singleHow, "tau": table.Format(tau), "stopped": f.Status.String()}, size, f.Kernel, v)
+			r.fitted(fitKey(b, singleHow, tau), size, f.Kernel, f.Result, v)
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // zeroLoss is the loss of a triplet under K = 0.
@@ -319,20 +286,23 @@ var zeroLoss = map[triplets.Loss]float64{triplets.GNMDS: 1, triplets.STE: math.L
 
 // chained fits after each mini-batch, from the kernel of the one before.
 func (r releasedRun) chained(ctx context.Context) error {
-	return r.each(r.Taus, func(b batchMethod, tau float64) error {
-		return r.chain(ctx, b, tau, r.Iterations, 0, func(seen int, f triplets.ReleasedResult) {
+	for b, tau := range eachTau(r.Taus) {
+		if err := r.chain(ctx, b, tau, r.Iterations, 0, func(seen int, f triplets.ReleasedResult) {
 			if slices.Contains(r.Sizes, seen) {
-				r.judge(table.Key{"method": b.name, "how": chainedHow, "tau": table.Format(tau), "stopped": f.Status.String()}, seen, f.Kernel, table.Values{"iterations": float64(f.Iterations)})
+				r.fitted(fitKey(b, chainedHow, tau), seen, f.Kernel, f.Result, table.Values{})
 			}
-		})
-	})
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // chain calls at after the fit to each mini-batch, with the sum of the iterations so far.
 func (r releasedRun) chain(ctx context.Context, b batchMethod, tau float64, iterations int, eta float64, at func(seen int, f triplets.ReleasedResult)) error {
 	var k *mat.SymDense
 	sum := 0
-	for seen := r.Batch; seen <= len(r.train); seen += r.Batch {
+	for seen := r.Batch; seen <= len(r.split.train); seen += r.Batch {
 		f, err := r.program(ctx, b, tau, seen, iterations, eta, k)
 		if err != nil {
 			return err
@@ -345,24 +315,37 @@ func (r releasedRun) chain(ctx context.Context, b batchMethod, tau float64, iter
 	return nil
 }
 
-// passes compares β of ERKLE with gradient steps of the named programs on all triplets. The kernel after so many steps has a
-// cost only in the next iteration.
+// passes compares β of ERKLE with gradient steps of the named programs: on all triplets, or on each mini-batch in turn. The kernel after
+// so many steps has a cost only in the next iteration.
 func (r releasedRun) passes(ctx context.Context) error {
-	all := len(r.train)
+	all := len(r.split.train)
 	for _, pair := range fig1Pairs {
 		for _, beta := range r.Passes {
-			if err := r.online(ctx, pair.online, beta, []int{all}); err != nil {
+			p := onlineMethods[pair.online]
+			p.Beta = beta
+			if err := runERKLE(ctx, r.split, p, r.Seed, []int{all}, func(seen int, l *triplets.ERKLE) {
+				r.judge(table.Key{"method": pair.online, "how": onlineHow, "passes": strconv.Itoa(beta)}, seen, l.Kernel(), table.Values{})
+			}); err != nil {
 				return fmt.Errorf("%s: %w", pair.online, err)
 			}
 		}
 		for _, tau := range r.Taus[pair.batch.name] {
 			for _, eta := range r.Etas {
 				for _, steps := range r.Steps {
-					f, err := r.program(ctx, pair.batch, tau, all, steps+1, eta, nil)
+					var f triplets.ReleasedResult
+					var err error
+					how := singleHow
+					if r.Batch > 0 {
+						how, err = chainedHow, r.chain(ctx, pair.batch, tau, steps+1, eta, func(_ int, last triplets.ReleasedResult) { f = last })
+					} else {
+						f, err = r.program(ctx, pair.batch, tau, all, steps+1, eta, nil)
+					}
 					if err != nil {
 						return err
 					}
-					r.judge(stepsKey(pair.batch, singleHow, tau, steps, eta, f), all, f.Kernel, table.Values{"iterations": float64(f.Iterations)})
+					key := fitKey(pair.batch, how, tau)
+					key["passes"], key["first step"] = strconv.Itoa(steps), table.Format(eta)
+					r.fitted(key, all, f.Kernel, f.Result, table.Values{})
 				}
 			}
 		}
@@ -370,26 +353,12 @@ func (r releasedRun) passes(ctx context.Context) error {
 	return nil
 }
 
-// chainedPasses makes so many gradient steps after each mini-batch.
-func (r releasedRun) chainedPasses(ctx context.Context) error {
-	for _, pair := range fig1Pairs {
-		for _, tau := range r.Taus[pair.batch.name] {
-			for _, eta := range r.Etas {
-				for _, steps := range r.Steps {
-					if err := r.chain(ctx, pair.batch, tau, steps+1, eta, func(seen int, f triplets.ReleasedResult) {
-						if seen == len(r.train) {
-							r.judge(stepsKey(pair.batch, chainedHow, tau, steps, eta, f), seen, f.Kernel, table.Values{"iterations": float64(f.Iterations)})
-						}
-					}); err != nil {
-						return err
-					}
-				}
-			}
-		}
-	}
-	return nil
+func fitKey(b batchMethod, how string, tau float64) table.Key {
+	return table.Key{"method": b.name, "how": how, "tau": table.Format(tau)}
 }
 
-func stepsKey(b batchMethod, how string, tau float64, steps int, eta float64, f triplets.ReleasedResult) table.Key {
-	return table.Key{"method": b.name, "how": how, "tau": table.Format(tau), "passes": strconv.Itoa(steps), "first step": table.Format(eta), "stopped": f.Status.String()}
+// fitted adds a fit of a batch method.
+func (r releasedRun) fitted(key table.Key, seen int, k mat.Symmetric, how learners.Result, v table.Values) {
+	key["stopped"], v["iterations"] = how.Status.String(), float64(how.Iterations)
+	r.judge(key, seen, k, v)
 }

@@ -171,7 +171,8 @@ func TestReleasedAnswersClaimsPointTheRightWay(t *testing.T) {
 func TestReleasedExcess(t *testing.T) {
 	s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, random.Seed{Base: 5, Experiment: "test"}, counts{Objects: 15, Train: 100, Validation: 20, Test: 20}))
 	taus := map[string]list[float64]{gnmdsBatch: {0.5}, steBatch: {2}}
-	r := releasedRun{s, releasedSettings{Sizes: list[int]{100}, Iterations: 30, CertifiedIter: 1000, CertifiedTol: 1e-4, Taus: taus, CertifiedTaus: taus}, random.Seed{Base: 5}, releasedColumns.Table()}
+	run := &experiment.Run{Seed: random.Seed{Base: 5}, Rows: releasedColumns.Table()}
+	r := releasedRun{splitRun{run, s}, releasedSettings{Sizes: list[int]{100}, Iterations: 30, CertifiedIter: 1000, CertifiedTol: 1e-4, Taus: taus, CertifiedTaus: taus}}
 	if err := r.single(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +193,7 @@ func TestReleasedExcess(t *testing.T) {
 		}
 		g := must(triplets.FitBatch(t.Context(), 15, s.train, triplets.BatchParams{Loss: b.loss, Tau: tau, Iterations: 1000, Tol: 1e-4}))
 		zero := map[triplets.Loss]float64{triplets.GNMDS: 100, triplets.STE: 100 * math.Ln2}[b.loss]
-		got := r.rows.Where("method", b.name, "how", singleHow).Values("excess")
+		got := r.Rows.Where("method", b.name, "how", singleHow).Values("excess")
 		if want := (sum - g.Objective) / zero; len(got) != 1 || math.Abs(got[0]-want) > 1e-9 || want < 0 {
 			t.Errorf("%s: %v, want %v", b.name, got, want)
 		}

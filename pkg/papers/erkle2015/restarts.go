@@ -11,8 +11,9 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // Restarts fits coordinates in place of kernels, which is not convex, from several starts.
@@ -50,7 +51,7 @@ var Restarts = experiment.Spec{
 	},
 	Trials:  experiment.Trials(judge.MinTrials),
 	Columns: restartColumns,
-	Trial:   restartTrial,
+	Trial:   measured,
 	Views: []experiment.View{
 		{Name: "restarts", Title: "Objectives that starts of an embedding end with, and their test errors", Draw: drawRestarts},
 		{Name: "restarts-followed", Title: "Which start of an embedding is best as triplets come in", Draw: drawRestartsFollowed},
@@ -104,25 +105,14 @@ var restartColumns = slices.Concat(experiment.Columns{
 	experiment.Number("iterations", "", "mean number of iterations"),
 })
 
-func restartTrial(ctx context.Context, run *experiment.Run) error {
-	x := run.Cell.Settings.(restartSettings)
-	s, err := splitOf(run.Env, x.splitSettings, run.Seed)
-	if err != nil {
+func (x restartSettings) measure(ctx context.Context, run splitRun) error {
+	r := &restartRun{run, x}
+	if err := followERKLE(ctx, run.split, run.Seed, x.Sizes, func(method string, seen int, k mat.Symmetric) {
+		v := table.Values{}
+		run.split.testErrors(k).put(v, "test")
+		r.add(method, "", fromOnline, seen, v)
+	}); err != nil {
 		return err
-	}
-	r := &restartRun{x, s, run.Seed, run.Rows}
-	for _, method := range erkles {
-		p, err := erkleParams(method)
-		if err != nil {
-			return err
-		}
-		if err := runERKLE(ctx, s, p, run.Seed, x.Sizes, func(seen int, l *triplets.ERKLE) {
-			v := table.Values{}
-			s.testErrors(l.Kernel()).put(v, "test")
-			r.add(method, "", fromOnline, seen, v)
-		}); err != nil {
-			return fmt.Errorf("%s: %w", method, err)
-		}
 	}
 	for _, b := range batches {
 		if err := r.kernel(ctx, b); err != nil {
@@ -139,32 +129,25 @@ func restartTrial(ctx context.Context, run *experiment.Run) error {
 
 // restartRun is a trial that fills its table.
 type restartRun struct {
+	splitRun
 	restartSettings
-	s    split
-	seed random.Seed
-	rows *table.Table
 }
 
 func (r *restartRun) add(method, coordinates, from string, seen int, v table.Values) {
-	r.rows.Add(table.Key{"method": method, "coordinates": coordinates, "from": from, "triplets": strconv.Itoa(seen)}, v)
+	r.Rows.Add(table.Key{"method": method, "coordinates": coordinates, "from": from, "triplets": strconv.Itoa(seen)}, v)
 }
 
 // atZero is the objective of all objects in one place.
-func atZero(loss triplets.Loss, seen int) float64 {
-	if loss == triplets.GNMDS {
-		return float64(seen)
-	}
-	return math.Ln2 * float64(seen)
-}
+func atZero(loss triplets.Loss, seen int) float64 { return zeroLoss[loss] * float64(seen) }
 
 func (r *restartRun) kernel(ctx context.Context, b batchMethod) error {
 	p := triplets.BatchParams{Loss: b.loss, Tau: r.Tau[b.name], Iterations: r.Iterations, Tol: r.Tol}
-	return fitPath(ctx, r.s, r.Sizes, p, func(seen int, f triplets.BatchResult) {
+	return fitPath(ctx, r.split, r.Sizes, p, func(seen int, f triplets.BatchResult) {
 		v := table.Values{"objective": f.Objective, "objective at 0": atZero(b.loss, seen), "largest residual": f.Residual, "iterations": float64(f.Iterations), "starts": 1, "converged": 0}
 		if f.Residual <= r.Tol {
 			v["converged"] = 1
 		}
-		r.s.testErrors(f.Kernel).put(v, "test")
+		r.split.testErrors(f.Kernel).put(v, "test")
 		r.add(b.name, "", fromKernel, seen, v)
 	})
 }
@@ -177,7 +160,7 @@ func (r *restartRun) embed(ctx context.Context, b batchMethod, d int) error {
 	first, former := -1, -1
 	for i, size := range r.Sizes {
 		if i == 0 {
-			f, err := triplets.FitCoordinates(ctx, r.seed.Stream(stream), r.s.objects, r.s.train[:size], p)
+			f, err := triplets.FitCoordinates(ctx, r.Seed.Stream(stream), r.split.objects, r.split.train[:size], p)
 			if err != nil {
 				return err
 			}
@@ -186,7 +169,7 @@ func (r *restartRun) embed(ctx context.Context, b batchMethod, d int) error {
 			for j := range now {
 				q := p
 				q.Starts, q.Initial = 1, now[j].X
-				f, err := triplets.FitCoordinates(ctx, r.seed.Stream("none is drawn"), r.s.objects, r.s.train[:size], q)
+				f, err := triplets.FitCoordinates(ctx, r.Seed.Stream("none is drawn"), r.split.objects, r.split.train[:size], q)
 				if err != nil {
 					return err
 				}
@@ -205,7 +188,7 @@ func (r *restartRun) embed(ctx context.Context, b batchMethod, d int) error {
 		r.add(b.name, strconv.Itoa(d), fromFollowed, size, v)
 	}
 	size := r.Sizes[len(r.Sizes)-1]
-	f, err := triplets.FitCoordinates(ctx, r.seed.Stream(stream), r.s.objects, r.s.train[:size], p)
+	f, err := triplets.FitCoordinates(ctx, r.Seed.Stream(stream), r.split.objects, r.split.train[:size], p)
 	if err != nil {
 		return err
 	}
@@ -218,7 +201,7 @@ func (r *restartRun) measure(loss triplets.Loss, size int, starts []triplets.Coo
 	v := table.Values{"objective at 0": atZero(loss, size), "objective": math.Inf(1), "starts": float64(len(starts)), "converged": 0, "mean wrong": 0, "least wrong": math.Inf(1), "iterations": 0}
 	of := float64(len(starts))
 	for i, s := range starts {
-		c := r.s.testErrors(s.Kernel())
+		c := r.split.testErrors(s.Kernel())
 		wrong := float64(c.wrong)
 		if s.Objective < v["objective"] {
 			v["objective"], v["best"] = s.Objective, float64(i)

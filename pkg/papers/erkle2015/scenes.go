@@ -251,24 +251,12 @@ func choose(rng *rand.Rand, chooser *triplets.Selector, k mat.Symmetric, left []
 // learn runs all methods on a split and calls add after each size.
 func (s scenesSettings) learn(ctx context.Context, d split, held []metric.Triplet, seed random.Seed, add func(method, tau string, seen int, v table.Values)) error {
 	measure := func(k mat.Symmetric, seen int) table.Values {
-		v := table.Values{}
-		errorsOf(k, d.test).put(v, "test")
-		errorsOf(k, d.train[:seen]).put(v, "train")
-		errorsOf(k, d.validation).put(v, "validation")
-		c := errorsOf(k, held)
+		v, c := d.errorsAfter(seen, k), errorsOf(k, held)
 		v[heldWrong], v[heldCount] = float64(c.wrong), float64(c.of)
 		return v
 	}
-	for _, method := range erkles {
-		p, err := erkleParams(method)
-		if err != nil {
-			return err
-		}
-		if err := runERKLE(ctx, d, p, seed, s.Sizes, func(seen int, l *triplets.ERKLE) {
-			add(method, "", seen, measure(l.Kernel(), seen))
-		}); err != nil {
-			return fmt.Errorf("%s: %w", method, err)
-		}
+	if err := followERKLE(ctx, d, seed, s.Sizes, func(method string, seen int, k mat.Symmetric) { add(method, "", seen, measure(k, seen)) }); err != nil {
+		return err
 	}
 	for _, b := range batches {
 		for _, tau := range s.Taus {

@@ -3,6 +3,7 @@ package erkle2015
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -99,15 +100,8 @@ func batchSettingsOf(data, method string) batchSettings {
 
 // judged is a trial that fills the table.
 type judged struct {
-	split
+	splitRun
 	judgedSettings
-	seed random.Seed
-	rows *table.Table
-}
-
-func newJudged(run *experiment.Run, s judgedSettings) (*judged, error) {
-	drawn, err := splitOf(run.Env, s.splitSettings, run.Seed)
-	return &judged{drawn, s, run.Seed, run.Rows}, err
 }
 
 // ranks returns the ranks of a kernel.
@@ -121,18 +115,31 @@ func ranks(k mat.Symmetric) table.Values {
 
 // judge adds the errors of a kernel that was learned from the first triplets.
 func (j *judged) judge(method, setting, stopped string, seen int, k mat.Symmetric, v table.Values) {
-	if v == nil {
-		v = table.Values{}
+	e := j.split.errorsAfter(seen, k)
+	maps.Copy(e, v)
+	j.Rows.Add(table.Key{"kind": curveKind, "method": method, "setting": setting, "triplets": strconv.Itoa(seen), "stopped": stopped}, e)
+}
+
+// errorsAfter are the cells of the errors of a kernel that was learned from the first triplets, on these, too.
+func (s split) errorsAfter(seen int, k mat.Symmetric) table.Values {
+	v := s.errors(k)
+	errorsOf(k, s.train[:seen]).put(v, "train")
+	return v
+}
+
+// followERKLE runs the paper's ERKLE methods and calls at after each number of triplets.
+func followERKLE(ctx context.Context, s split, seed random.Seed, checkpoints []int, at func(method string, seen int, k mat.Symmetric)) error {
+	for _, method := range erkles {
+		if err := runERKLE(ctx, s, onlineMethods[method], seed, checkpoints, func(seen int, l *triplets.ERKLE) { at(method, seen, l.Kernel()) }); err != nil {
+			return fmt.Errorf("%s: %w", method, err)
+		}
 	}
-	errorsOf(k, j.test).put(v, "test")
-	errorsOf(k, j.train[:seen]).put(v, "train")
-	errorsOf(k, j.validation).put(v, "validation")
-	j.rows.Add(table.Key{"kind": curveKind, "method": method, "setting": setting, "triplets": strconv.Itoa(seen), "stopped": stopped}, v)
+	return nil
 }
 
 // learn follows ERKLE at the sizes; the seeds of its draws are the same for all settings.
 func (j *judged) learn(ctx context.Context, method, setting string, p triplets.ERKLEParams) error {
-	return runERKLE(ctx, j.split, p, j.seed, j.Sizes, func(seen int, l *triplets.ERKLE) {
+	return runERKLE(ctx, j.split, p, j.Seed, j.Sizes, func(seen int, l *triplets.ERKLE) {
 		j.judge(method, setting, "", seen, l.Kernel(), nil)
 	})
 }
@@ -140,28 +147,17 @@ func (j *judged) learn(ctx context.Context, method, setting string, p triplets.E
 // online follows the paper's ERKLE methods: at the sizes and, unless every is 0, at its multiples.
 func (j *judged) online(ctx context.Context, every int) error {
 	checkpoints := slices.Clone(j.Sizes)
-	for seen := every; every > 0 && seen <= len(j.train); seen += every {
+	for seen := every; every > 0 && seen <= len(j.split.train); seen += every {
 		checkpoints = append(checkpoints, seen)
 	}
 	slices.Sort(checkpoints)
-	checkpoints = slices.Compact(checkpoints)
-	for _, method := range erkles {
-		p, err := erkleParams(method)
-		if err != nil {
-			return err
+	return followERKLE(ctx, j.split, j.Seed, slices.Compact(checkpoints), func(method string, seen int, k mat.Symmetric) {
+		var v table.Values
+		if slices.Contains(j.Sizes, seen) {
+			v = ranks(k)
 		}
-		if err := runERKLE(ctx, j.split, p, j.seed, checkpoints, func(seen int, l *triplets.ERKLE) {
-			k := l.Kernel()
-			var v table.Values
-			if slices.Contains(j.Sizes, seen) {
-				v = ranks(k)
-			}
-			j.judge(method, "", "", seen, k, v)
-		}); err != nil {
-			return fmt.Errorf("%s: %w", method, err)
-		}
-	}
-	return nil
+		j.judge(method, "", "", seen, k, v)
+	})
 }
 
 // evaluateEvery is the paper's number of triplets from one evaluation to the next.
@@ -169,18 +165,14 @@ const evaluateEvery = 100
 
 // steps measures the lengths of the steps of one pass by how a triplet stands to those before it.
 func (j *judged) steps(ctx context.Context) error {
-	how := relations(j.train)
+	how := relations(j.split.train)
 	for _, method := range []string{paERKLE, steERKLE} {
-		p, err := erkleParams(method)
-		if err != nil {
-			return err
-		}
-		l, err := triplets.NewERKLE(j.objects, p)
+		l, err := triplets.NewERKLE(j.split.objects, onlineMethods[method])
 		if err != nil {
 			return err
 		}
 		var count, sum [len(relationNames)]float64
-		for i, t := range j.train {
+		for i, t := range j.split.train {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -192,7 +184,7 @@ func (j *judged) steps(ctx context.Context) error {
 			sum[how[i]] += o.StepSize
 		}
 		for r, name := range relationNames {
-			j.rows.Add(table.Key{"kind": stepKind, "method": method, "setting": name}, table.Values{"count": count[r], "sum": sum[r]})
+			j.Rows.Add(table.Key{"kind": stepKind, "method": method, "setting": name}, table.Values{"count": count[r], "sum": sum[r]})
 		}
 	}
 	return nil
@@ -221,7 +213,7 @@ func (j *judged) batch(ctx context.Context, b batchMethod, s batchSettings) erro
 		p.Iterations = s.Iterations.RunOn
 		for _, at := range []int{0, len(j.Sizes) - 1} {
 			p.Initial = kernels[at]
-			r, err := triplets.FitBatch(ctx, j.objects, j.train[:j.Sizes[at]], p)
+			r, err := triplets.FitBatch(ctx, j.split.objects, j.split.train[:j.Sizes[at]], p)
 			if err != nil {
 				return fmt.Errorf("%s, τ = %v: %w", b.name, tau, err)
 			}
@@ -317,18 +309,18 @@ func (j *judged) readings(ctx context.Context) error {
 // choose learns with each value of a family and returns the one with the least validation error at the end, the
 // first of equals.
 func (j *judged) choose(ctx context.Context, f family) (best float64, err error) {
-	least := len(j.validation) + 1
+	least := len(j.split.validation) + 1
 	for _, x := range j.Families[f.name] {
-		if err := runERKLE(ctx, j.split, f.params(x), j.seed, j.Sizes, func(seen int, l *triplets.ERKLE) {
+		if err := runERKLE(ctx, j.split, f.params(x), j.Seed, j.Sizes, func(seen int, l *triplets.ERKLE) {
 			k := l.Kernel()
 			j.judge(f.name, table.Format(x), "", seen, k, nil)
-			if e := errorsOf(k, j.validation); seen == len(j.train) && e.wrong < least {
+			if e := errorsOf(k, j.split.validation); seen == len(j.split.train) && e.wrong < least {
 				best, least = x, e.wrong
 			}
 		}); err != nil {
 			return 0, fmt.Errorf("%s %v: %w", f.name, x, err)
 		}
 	}
-	j.rows.Add(table.Key{"kind": chosenKind, "method": f.name}, table.Values{"count": best})
+	j.Rows.Add(table.Key{"kind": chosenKind, "method": f.name}, table.Values{"count": best})
 	return best, nil
 }

@@ -60,7 +60,7 @@ var Tau = experiment.Spec{
 		return 2
 	},
 	Columns: tauColumns,
-	Trial:   tauTrial,
+	Trial:   measured,
 	Choices: tauChoices,
 	Views: []experiment.View{
 		{Name: "tau", Title: "Error against the weight of the trace", Draw: experiment.WithEnds(tauView.Draw, tauChoices)},
@@ -84,22 +84,16 @@ var tauColumns = slices.Concat(experiment.Columns{
 	experiment.Number("rank", "", "rank of the kernel"),
 })
 
-func tauTrial(ctx context.Context, run *experiment.Run) error {
-	x := run.Cell.Settings.(tauSettings)
+func (x tauSettings) measure(ctx context.Context, run splitRun) error {
 	b, err := batchOf(x.Method)
-	if err != nil {
-		return err
-	}
-	s, err := splitOf(run.Env, x.splitSettings, run.Seed)
 	if err != nil {
 		return err
 	}
 	for _, tau := range x.Grid {
 		p := triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.loss, Tau: tau, Iterations: x.Iterations, Tol: x.Tol}
-		if err := fitPath(ctx, s, x.Sizes, p, func(seen int, r triplets.BatchResult) {
-			v := table.Values{"iterations": float64(r.Iterations), "residual": r.Residual, "rank": float64(r.Rank)}
-			errorsOf(r.Kernel, s.validation).put(v, "validation")
-			s.testErrors(r.Kernel).put(v, "test")
+		if err := fitPath(ctx, run.split, x.Sizes, p, func(seen int, r triplets.BatchResult) {
+			v := run.split.errors(r.Kernel)
+			v["iterations"], v["residual"], v["rank"] = float64(r.Iterations), r.Residual, float64(r.Rank)
 			run.Rows.Add(table.Key{"data": x.Data, "method": b.name, "tau": table.Format(tau), "triplets": strconv.Itoa(seen), "stopped": r.Status.String()}, v)
 		}); err != nil {
 			return err
