@@ -12,7 +12,6 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/triplets"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -43,12 +42,6 @@ var (
 
 // errorsMinibatch is the number of triplets of a mini-batch: a twentieth of those that train, as in the paper.
 func errorsMinibatch(s split) int { return len(s.train) / 20 }
-
-// errorsPart are the settings of a cell, which measures the errors of their method.
-type errorsPart interface {
-	draws() splitSettings
-	measure(ctx context.Context, r *errorsRun) error
-}
 
 // errorsOnline is a cell of an online method.
 type errorsOnline struct {
@@ -84,7 +77,7 @@ var Fig2Errors = experiment.Spec{
 			panic(err)
 		}
 		s, tau := d.settings(scale), tauOf(synthetic500, gnmdsBatch)
-		cell := func(name string, part errorsPart) experiment.Cell {
+		cell := func(name string, part any) experiment.Cell {
 			return experiment.Cell{Name: name, Dataset: d.datasetAt(scale), Settings: part, Methods: methodVersions}
 		}
 		cells := []experiment.Cell{cell(paERKLE, errorsOnline{s, paERKLE})}
@@ -96,7 +89,7 @@ var Fig2Errors = experiment.Spec{
 	Trials:  experiment.Trials(10),
 	Kinds:   fig2ErrorsKinds,
 	Columns: fig2ErrorsColumns,
-	Trial:   fig2ErrorsTrial,
+	Trial:   measured,
 	Views:   fig2ErrorsViews,
 	Claims:  fig2ErrorsClaims,
 	Choices: stepChoices,
@@ -129,30 +122,20 @@ const (
 	chosenTest  = "settings best on test"
 )
 
-func fig2ErrorsTrial(ctx context.Context, run *experiment.Run) error {
-	part := run.Cell.Settings.(errorsPart)
-	s, err := splitOf(run.Env, part.draws(), run.Seed)
-	if err != nil {
-		return err
-	}
-	r := &errorsRun{s: s, seed: run.Seed, rows: run.Rows}
-	return part.measure(ctx, r)
-}
-
-func (p errorsOnline) measure(ctx context.Context, r *errorsRun) error {
+func (p errorsOnline) measure(ctx context.Context, r splitRun) error {
 	params, err := erkleParams(p.Method)
 	if err != nil {
 		return err
 	}
 	var c curve
-	if err := runERKLE(ctx, r.s, params, r.seed, r.checkpoints(), func(seen int, l *triplets.ERKLE) { c.add(r.s, seen, l.Kernel()) }); err != nil {
+	if err := runERKLE(ctx, r.split, params, r.Seed, r.checkpoints(), func(seen int, l *triplets.ERKLE) { c.add(r.split, seen, l.Kernel()) }); err != nil {
 		return err
 	}
-	r.curve(noSettings, c)
+	r.addCurve(noSettings, c)
 	return nil
 }
 
-func (p errorsMany) measure(ctx context.Context, r *errorsRun) error {
+func (p errorsMany) measure(ctx context.Context, r splitRun) error {
 	var sizes []int
 	for i, to := range r.checkpoints() {
 		if (len(r.checkpoints())-1-i)%manyEvery == 0 { // the last is among them
@@ -166,12 +149,12 @@ func (p errorsMany) measure(ctx context.Context, r *errorsRun) error {
 		if !ok {
 			c.tau = tau
 			params := triplets.BatchParams{Method: triplets.BatchAccelerated, Tau: tau, Iterations: p.Iterations, Tol: p.Tol}
-			if err := fitPath(ctx, r.s, sizes, params, func(seen int, f triplets.BatchResult) { c.add(r.s, seen, f.Kernel) }); err != nil {
+			if err := fitPath(ctx, r.split, sizes, params, func(seen int, f triplets.BatchResult) { c.add(r.split, seen, f.Kernel) }); err != nil {
 				return err
 			}
 			done[tau] = c
 		}
-		r.curve(rule, c)
+		r.addCurve(rule, c)
 	}
 	return nil
 }
@@ -198,37 +181,31 @@ func sum(counts []errorCount) errorCount {
 	return out
 }
 
-// errorsRun is a trial that fills its table.
-type errorsRun struct {
-	s    split
-	seed random.Seed
-	rows *table.Table
-}
-
-func (r *errorsRun) checkpoints() []int {
+// checkpoints are the ends of the mini-batches.
+func (r splitRun) checkpoints() []int {
 	var out []int
-	for to := errorsMinibatch(r.s); to <= len(r.s.train); to += errorsMinibatch(r.s) {
+	for to := errorsMinibatch(r.split); to <= len(r.split.train); to += errorsMinibatch(r.split) {
 		out = append(out, to)
 	}
 	return out
 }
 
-func (r *errorsRun) add(kind, rule string, c curve, at string, validation, test errorCount) {
+func (r splitRun) addErrors(kind, rule string, c curve, at string, validation, test errorCount) {
 	v := table.Values{}
 	validation.put(v, "validation")
 	test.put(v, "test")
-	r.rows.Add(table.Key{"kind": kind, "rule": rule, "delta": table.Format(c.delta), "tau": table.Format(c.tau), "triplets": at}, v)
+	r.Rows.Add(table.Key{"kind": kind, "rule": rule, "delta": table.Format(c.delta), "tau": table.Format(c.tau), "triplets": at}, v)
 }
 
-func (r *errorsRun) curve(rule string, c curve) {
+func (r splitRun) addCurve(rule string, c curve) {
 	for i, at := range c.at {
-		r.add(curveRow, rule, c, strconv.Itoa(at), c.validation[i], c.test[i])
+		r.addErrors(curveRow, rule, c, strconv.Itoa(at), c.validation[i], c.test[i])
 	}
 }
 
 // measure runs a method with the settings of the grids and keeps the curves of those that are best on validation and on test triplets,
 // by the errors summed over checkpoints; of equals the first.
-func (p errorsSteps) measure(ctx context.Context, r *errorsRun) error {
+func (p errorsSteps) measure(ctx context.Context, r splitRun) error {
 	i := slices.IndexFunc(stepMethods, func(m stepMethod) bool { return m.name == p.Method })
 	if i < 0 {
 		return fmt.Errorf("erkle2015: method: %q is not known", p.Method)
@@ -241,7 +218,7 @@ func (p errorsSteps) measure(ctx context.Context, r *errorsRun) error {
 		c, err := r.steps(ctx, stepMethods[i], delta, tau)
 		if err == nil {
 			done[[2]float64{delta, tau}] = c
-			r.add(settingRow, "", c, "", sum(c.validation), sum(c.test))
+			r.addErrors(settingRow, "", c, "", sum(c.validation), sum(c.test))
 		}
 		return c, err
 	}
@@ -270,22 +247,22 @@ func (p errorsSteps) measure(ctx context.Context, r *errorsRun) error {
 				return err
 			}
 		}
-		r.curve(rule, best)
+		r.addCurve(rule, best)
 	}
 	return nil
 }
 
 // steps runs a method with one setting over all mini-batches.
-func (r *errorsRun) steps(ctx context.Context, m stepMethod, delta, tau float64) (curve, error) {
+func (r splitRun) steps(ctx context.Context, m stepMethod, delta, tau float64) (curve, error) {
 	c := curve{delta: delta, tau: tau}
 	p := triplets.BatchParams{Method: triplets.BatchFixed, Delta: delta, Tau: tau, Iterations: m.steps}
-	add := func(seen int, f triplets.BatchResult) { c.add(r.s, seen, f.Kernel) }
+	add := func(seen int, f triplets.BatchResult) { c.add(r.split, seen, f.Kernel) }
 	if !m.afresh {
-		err := fitPath(ctx, r.s, r.checkpoints(), p, add)
+		err := fitPath(ctx, r.split, r.checkpoints(), p, add)
 		return c, err
 	}
 	for _, seen := range r.checkpoints() {
-		if err := fitPath(ctx, r.s, []int{seen}, p, add); err != nil {
+		if err := fitPath(ctx, r.split, []int{seen}, p, add); err != nil {
 			return c, err
 		}
 	}

@@ -3,9 +3,8 @@ package erkle2015
 import (
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
@@ -29,46 +28,51 @@ var fig2ErrorsClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Initially, the batch methods perform better (than PA-ERKLE).",
 		Where:     fiveTwo + "b", Theirs: experiment.FigureOnly,
 		Predicate: "Test error of PA-ERKLE − that of GNMDS with one and with two steps, mean over the checkpoints before 250 triplets, > 0, paired, for both." + atATenth,
-		Test: func(t *table.Table) judge.Test {
-			return errorsReadings(t, false, func(pa, batch []float64, at []int) float64 {
-				return meanWhere(at, func(to int) bool { return to < crossing }, pa, batch)
-			}, testPositive)
-		},
+		Test:      stepsTest(errorsReadings(), initially(crossing), allPositive),
 	},
 	{
 		ID: "fig2-outperforms", View: "fig2b",
 		Statement: "Around 2500 triplets, PA-ERKLE outperforms the batch methods.",
 		Where:     fiveTwo + "b", Theirs: experiment.FigureOnly,
 		Predicate: "Test error of GNMDS with one and with two steps − that of PA-ERKLE, mean over the checkpoints after 250 triplets, > 0, paired, for both." + atATenth,
-		Test: func(t *table.Table) judge.Test {
-			return errorsReadings(t, false, func(pa, batch []float64, at []int) float64 {
-				return meanWhere(at, func(to int) bool { return to > crossing }, batch, pa)
-			}, testPositive)
-		},
+		Test:      stepsTest(errorsReadings(), outperforms(crossing), allPositive),
 	},
 	{
 		ID: "fig2-crossing", View: "fig2b",
 		Statement: "The curves cross around 2500 triplets.",
 		Where:     fiveTwo + "b", Theirs: "around 2500 triplets",
 		Predicate: "The number of triplets up to which GNMDS is not worse, which is 50 times the number of checkpoints where that is so if the curves cross once, mean over one and two steps, is 250 within 100." + atATenth,
-		Test: func(t *table.Table) judge.Test {
-			return errorsReadings(t, false, notWorse, func(units []judge.Unit) judge.Test { return crossesAt(units, crossing, crossingTolerance) })
-		},
+		Test:      stepsTest(errorsReadings(), notWorse, crossesAt(crossing, crossingTolerance)),
 	},
 	{
 		ID: "fig2-competitive", View: "fig2b",
 		Statement: "PA-ERKLE can achieve competitive results with batch methods in a single pass over the data.",
 		Where:     fiveTwo + "b", Theirs: experiment.FigureOnly,
 		Predicate: "Final test error of GNMDS + 2 points − that of PA-ERKLE > 0, paired, for one step and two steps per mini-batch, and 100 accelerated iterations on all." + atATenth,
-		Test: func(t *table.Table) judge.Test {
-			return errorsReadings(t, true, func(pa, batch []float64, _ []int) float64 {
-				return batch[len(batch)-1] + competitive - pa[len(pa)-1]
-			}, testPositive)
-		},
+		Test:      stepsTest(errorsReadings(gnmdsMany), competes, allPositive),
 	},
 })
 
-func testPositive(units []judge.Unit) judge.Test { return judge.Positive{Units: units, Rule: points} }
+// curvesNumber is a number of the curves of PA-ERKLE and of GNMDS in a trial, at the same checkpoints.
+type curvesNumber func(pa, batch []float64, at []int) float64
+
+// initially is by how much GNMDS is better before a number of triplets, outperforms by how much PA-ERKLE is after it.
+func initially(before int) curvesNumber {
+	return func(pa, batch []float64, at []int) float64 {
+		return meanWhere(at, func(to int) bool { return to < before }, pa, batch)
+	}
+}
+
+func outperforms(after int) curvesNumber {
+	return func(pa, batch []float64, at []int) float64 {
+		return meanWhere(at, func(to int) bool { return to > after }, batch, pa)
+	}
+}
+
+// competes is by how much PA-ERKLE is within the margin at the end.
+func competes(pa, batch []float64, _ []int) float64 {
+	return batch[len(batch)-1] + competitive - pa[len(pa)-1]
+}
 
 // notWorse is the number of triplets up to which a batch method is not worse, if the curves cross once.
 func notWorse(pa, batch []float64, at []int) float64 {
@@ -79,16 +83,6 @@ func notWorse(pa, batch []float64, at []int) float64 {
 		}
 	}
 	return float64(n * at[0])
-}
-
-// crossesAt tests that the mean over units is a number of triplets.
-func crossesAt(units []judge.Unit, theirs, tolerance float64) judge.Test {
-	mean := slices.Clone(experiment.NotEmpty("units", units)[0].Diffs)
-	for _, u := range units[1:] {
-		judge.SameLength(u.Name, mean, u.Diffs)
-		floats.Add(mean, u.Diffs)
-	}
-	return judge.Number{Theirs: theirs, Ours: scaled(1/float64(len(units)), mean), Tolerance: tolerance}
 }
 
 // meanWhere is the mean of a − b over checkpoints, 0 if there are none.
@@ -106,44 +100,55 @@ func meanWhere(at []int, in func(to int) bool, a, b []float64) float64 {
 	return sum / n
 }
 
-// errorsReadings tests a number per trial, made of the curves of PA-ERKLE and of GNMDS, for each reading; with 100 iterations, which have
-// fewer checkpoints, among the units if many is true.
-func errorsReadings(t *table.Table, many bool, of func(pa, batch []float64, at []int) float64, test func([]judge.Unit) judge.Test) judge.Test {
-	pa, at := testCurves(t, paERKLE, noSettings)
-	var out judge.Readings
+// stepsReading is a way to run and to choose GNMDS with few steps.
+type stepsReading struct {
+	name, rule string
+	methods    []string
+}
+
+// errorsReadings go on from the kernel before or start from I; more methods may be among those of each.
+func errorsReadings(more ...string) (out []stepsReading) {
 	for k, start := range []string{"going on", "from I"} {
+		methods := append(mapped(stepMethods[2*k:2*k+2], func(m stepMethod) string { return m.name }), more...)
 		for _, rule := range []string{chosenValid, chosenTest} {
-			var names []string
-			for _, m := range stepMethods {
-				if m.afresh == (k == 1) {
-					names = append(names, m.name)
-				}
-			}
-			if many {
-				names = append(names, gnmdsMany)
-			}
-			units := errorsUnits(t, names, rule, pa, at, of)
-			out = append(out, judge.Reading{Name: start + ", " + rule, Test: test(units)})
+			out = append(out, stepsReading{start + ", " + rule, rule, methods})
 		}
 	}
 	return out
 }
 
-// errorsUnits are a number per trial of each method's curves against those of PA-ERKLE, at the checkpoints at.
-func errorsUnits(t *table.Table, names []string, rule string, pa [][]float64, at []int, of func(pa, batch []float64, at []int) float64) []judge.Unit {
-	var units []judge.Unit
-	for _, name := range names {
-		batch, same := testCurves(t, name, rule)
-		if len(batch) != len(pa) || name != gnmdsMany && !slices.Equal(at, same) || at[len(at)-1] != same[len(same)-1] {
-			judge.Refuse("erkle2015: %s: %d trials at %v, want %d at %v", name, len(batch), same, len(pa), at)
-		}
-		u := judge.Unit{Name: name}
-		for i := range batch {
-			u.Diffs = append(u.Diffs, of(pa[i], batch[i], at))
-		}
-		units = append(units, u)
+// stepsTest tests a number per trial of each method, for each reading.
+func stepsTest(readings []stepsReading, number curvesNumber, test func(methods []string, of func(method string) frame.Measure) frame.Test) frame.Test {
+	return frame.Under(readings, func(r stepsReading) (string, frame.Test) {
+		return r.name, test(r.methods, func(method string) frame.Measure { return againstPA(method, r.rule, number) })
+	})
+}
+
+func allPositive(methods []string, of func(method string) frame.Measure) frame.Test {
+	return frame.Positive(points, frame.Over(methods, func(method string) (string, frame.Measure) { return method, of(method) }))
+}
+
+// crossesAt tests that the mean over methods is a number of triplets.
+func crossesAt(theirs, tolerance float64) func(methods []string, of func(method string) frame.Measure) frame.Test {
+	return func(methods []string, of func(method string) frame.Measure) frame.Test {
+		return frame.Printed(theirs, frame.Mean("trials of the methods", mapped(methods, of)...), tolerance)
 	}
-	return units
+}
+
+// againstPA is a number per trial of a method's curves against those of PA-ERKLE; that of gnmdsMany has fewer checkpoints.
+func againstPA(method, rule string, number curvesNumber) frame.Measure {
+	return func(t *table.Table) []float64 {
+		pa, at := testCurves(t, paERKLE, noSettings)
+		batch, same := testCurves(t, method, rule)
+		if len(batch) != len(pa) || method != gnmdsMany && !slices.Equal(at, same) || at[len(at)-1] != same[len(same)-1] {
+			judge.Refuse("erkle2015: %s: %d trials at %v, want %d at %v", method, len(batch), same, len(pa), at)
+		}
+		out := make([]float64, len(pa))
+		for i := range out {
+			out[i] = number(pa[i], batch[i], at)
+		}
+		return out
+	}
 }
 
 // testCurves returns the test errors of a method at its checkpoints, by trial.

@@ -4,69 +4,73 @@ import (
 	"fmt"
 
 	"metriclab/pkg/experiment"
-	"metriclab/pkg/judge"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
 var fig2ErrorsViews = []experiment.View{
-	{Name: "fig2b", Title: "Fig. 2b at n = 500: error of PA-ERKLE and of batch GNMDS with few gradient steps", Draw: drawFig2b},
-	{Name: "fig2b-settings", Title: "Settings of the batch steps and what they give", Draw: experiment.WithEnds(drawFig2bSettings, stepChoices)},
+	{Name: "fig2b", Title: "Fig. 2b at n = 500: error of PA-ERKLE and of batch GNMDS with few gradient steps", Draw: fig2bView.Draw},
+	{Name: "fig2b-settings", Title: "Settings of the batch steps and what they give", Draw: experiment.WithEnds(fig2bSettings.Draw, stepChoices)},
 }
 
-var fig2ErrorsStyles = map[string]plots.Line{
-	paERKLE: {Color: 0}, stepMethods[0].name: {Color: 2}, stepMethods[1].name: {Color: 3}, stepMethods[2].name: {Color: 2, Dashed: true}, stepMethods[3].name: {Color: 3, Dashed: true},
-	gnmdsMany: {Color: 4},
+// stepsLines are those of the cells.
+var stepsLines = []plots.Line{
+	{Name: paERKLE, Color: 0}, {Name: stepMethods[0].name, Color: 2}, {Name: stepMethods[1].name, Color: 3},
+	{Name: stepMethods[2].name, Color: 2, Dashed: true}, {Name: stepMethods[3].name, Color: 3, Dashed: true}, {Name: gnmdsMany, Color: 4},
 }
 
-func drawFig2b(t *table.Table) (plots.Drawing, error) {
-	d := plots.Drawing{Columns: 1}
-	test := 0.0
-	for _, pn := range []struct {
-		title, rule string
-		of          func(*table.Table, string) []float64
-	}{
-		{chosenValid, chosenValid, strictErrors}, {chosenTest, chosenTest, strictErrors},
-		{chosenValid + ", ties half", chosenValid, halfErrors},
-	} {
-		rule := pn.rule
-		p := plots.Panel{Title: pn.title, XLabel: "triplets seen", YLabel: "test error (%)", XLog: true, Direct: true}
-		for cell, g := range t.Where("kind", curveRow).Group("cell") {
-			r := g.Where("rule", rule)
-			if cell == paERKLE {
-				r = g
-			}
-			if r.Len() == 0 {
-				continue
-			}
-			test = experiment.First(r, "test triplets")
-			style := fig2ErrorsStyles[cell]
-			style.Name = cell
-			p.Marks = append(p.Marks, curveOf(r, "triplets", style, func(t *table.Table) []float64 { return pn.of(t, "test") }))
-		}
-		if len(p.Marks) > 0 {
-			d.Panels = append(d.Panels, p)
-		}
+// minibatchPanel has the curves with the settings of a rule.
+func minibatchPanel(title, rule string, errors frame.Measure, direct bool) frame.Panel {
+	p := frame.Panel{
+		Panel: plots.Panel{Title: title, XLabel: "triplets seen", YLabel: "test error (%)", XLog: true, Direct: direct},
+		Of:    frame.Lines("cell", stepsLines, "triplets", errors, frame.Percent),
 	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("Share of %.0f other comparisons that the kernels do not satisfy (a tie, as of objects of which nothing is known yet, is an error, which is the paper's measure; below, half of one), against the triplets seen: 500 points drawn from N(0, I) in R⁵⁰ (25 at smoke scale), a tenth of the paper's objects and triplets. "+
-		"PA-ERKLE takes one pass and has no settings. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before or, dashed, from K = I; 100 iterations: at most that many accelerated ones after every fourth mini-batch, from the kernel before, with τ of erkle2015/tau. "+
-		"Step size δ and weight τ of the trace are those with the least error summed over the curve, per trial, on validation triplets or, the paper's rule, on the test triplets. ", test) + trialsNote(t)}
-	return orMissing(d, "any trial")
+	for i, line := range stepsLines {
+		of := rule
+		if line.Name == paERKLE {
+			of = noSettings
+		}
+		p.Of[i] = p.Of[i].Where("kind", curveRow, "rule", of)
+	}
+	return p
 }
 
-func drawFig2bSettings(t *table.Table) (plots.Drawing, error) {
-	text := &plots.TextTable{Head: []string{"method", "δ", "τ", "trials tried", "test error, mean over the curve (%)", "ties half (%)", "chosen by validation in", "best on test in"}}
-	for key, g := range groups(t.Where("kind", settingRow), "cell", "delta", "tau") {
-		row := append(key, fmt.Sprint(g.Len()))
-		for _, shares := range [][]float64{testErrors(g), halfErrors(g, "test")} {
-			row = append(row, fmt.Sprintf("%.2f", 100*judge.Summarize(shares).Mean))
+var fig2bView = frame.View{
+	Columns: 1, Missing: "any trial",
+	Panels: frame.Each(
+		minibatchPanel(chosenValid, chosenValid, testErrors, true), minibatchPanel(chosenTest, chosenTest, testErrors, true), minibatchPanel(chosenValid+", ties half", chosenValid, testHalf, true),
+	),
+	Caption: func(t *table.Table) plots.Caption {
+		return plots.Caption{
+			Shows: fmt.Sprintf("Share of %.0f other comparisons that the kernels do not satisfy (a tie, as of objects of which nothing is known yet, is an error, which is the paper's measure; below, half of one), against the triplets seen: 500 points drawn from N(0, I) in R⁵⁰ (25 at smoke scale), a tenth of the paper's objects and triplets.", experiment.First(t.Where("kind", curveRow), "test triplets")),
+			Protocol: "PA-ERKLE takes one pass and has no settings. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before or, dashed, from K = I; 100 iterations: at most that many accelerated ones after every fourth mini-batch, from the kernel before, with τ of erkle2015/tau. " +
+				"Step size δ and weight τ of the trace are those with the least error summed over the curve, per trial, on validation triplets or, the paper's rule, on the test triplets.",
+			Intervals: experiment.TrialsNote(t, ""),
 		}
-		for _, rule := range []string{chosenValid, chosenTest} {
-			chosen := t.Where("cell", key[0], "kind", curveRow, "rule", rule, "delta", key[1], "tau", key[2])
-			row = append(row, fmt.Sprint(len(chosen.Unique("trial"))))
-		}
-		text.Rows = append(text.Rows, row)
-	}
-	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("Settings of GNMDS with few steps that were tried: first the step sizes δ with τ = 0, then the weights τ of the trace (%s) with the best δ, by the errors summed over all checkpoints of a trial; δ multiplies the gradient of the sum over triplets. "+
-		"The last two columns count the trials in which a setting was chosen.", stepTaus)}}, "settings of any trial")
+	},
+}
+
+// settingsCells say what a setting gave, and in how many trials it was chosen.
+var settingsCells = []frame.Cell{
+	frame.Of("test error, mean over the curve (%)", testErrors.Where("kind", settingRow), frame.Percent, "%.2f"), frame.Of("ties half (%)", testHalf.Where("kind", settingRow), frame.Percent, "%.2f"),
+	trialsOf("chosen by validation in", "kind", curveRow, "rule", chosenValid), trialsOf("best on test in", "kind", curveRow, "rule", chosenTest),
+}
+
+// trialsOf is a column with the number of trials that have rows with some cells.
+func trialsOf(head string, nameValue ...string) frame.Cell {
+	return frame.Cell{Head: head, Of: func(g *table.Table) string { return fmt.Sprint(len(g.Where(nameValue...).Unique("trial"))) }}
+}
+
+var fig2bSettings = frame.View{
+	From: frame.Only("cell", mapped(stepMethods, func(m stepMethod) string { return m.name })...),
+	Text: &frame.Text{
+		By:    []string{"cell", "method", "delta", "δ", "tau", "τ"},
+		Cells: append([]frame.Cell{trialsOf("trials tried", "kind", settingRow)}, settingsCells...),
+	},
+	Caption: func(*table.Table) plots.Caption {
+		return plots.Caption{Shows: fmt.Sprintf("Settings of GNMDS with few steps that were tried: first the step sizes δ with τ = 0, then the weights τ of the trace (%s) with the best δ, by the errors summed over all checkpoints of a trial; δ multiplies the gradient of the sum over triplets. "+
+			"The last two columns count the trials in which a setting was chosen.", stepTaus)}
+	},
+	Missing: "settings of any trial",
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
@@ -31,8 +32,8 @@ var Fig2Larger = experiment.Spec{
 	Trials:  experiment.Trials(judge.MinTrials),
 	Kinds:   fig2ErrorsKinds,
 	Columns: fig2ErrorsColumns,
-	Trial:   fig2ErrorsTrial,
-	Views:   []experiment.View{{Name: "fig2b-larger", Title: "Fig. 2b at n = 1250: error of PA-ERKLE and of batch GNMDS with few gradient steps", Draw: drawFig2Larger}},
+	Trial:   measured,
+	Views:   []experiment.View{{Name: "fig2b-larger", Title: "Fig. 2b at n = 1250: error of PA-ERKLE and of batch GNMDS with few gradient steps", Draw: fig2LargerView.Draw}},
 	Claims:  fig2LargerClaims,
 	Cost:    40 * time.Second,
 }
@@ -44,45 +45,29 @@ var (
 	largerDeltas = list[float64]{0.3, 1}
 )
 
-func drawFig2Larger(t *table.Table) (plots.Drawing, error) {
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"method", "δ", "test error, mean over the curve (%)", "ties half (%)", "chosen by validation in", "best on test in"}}}
-	test := 0.0
-	for _, pn := range []struct {
-		title string
-		of    func(*table.Table, string) []float64
-	}{{chosenTest + " (the paper's rule)", strictErrors}, {chosenTest + ", ties half", halfErrors}} {
-		p := plots.Panel{Title: pn.title, XLabel: "triplets seen", YLabel: "test error (%)", XLog: true}
-		for cell, g := range t.Where("kind", curveRow).Group("cell") {
-			r := g
-			if cell != paERKLE {
-				r = g.Where("rule", chosenTest)
-			}
-			if r.Len() == 0 {
-				continue
-			}
-			test = experiment.First(r, "test triplets")
-			style := fig2ErrorsStyles[cell]
-			style.Name = cell
-			p.Marks = append(p.Marks, curveOf(r, "triplets", style, func(t *table.Table) []float64 { return pn.of(t, "test") }))
+var fig2LargerView = frame.View{
+	Columns: 2, Missing: "any trial",
+	Panels: frame.Each(minibatchPanel(chosenTest+" (the paper's rule)", chosenTest, testErrors, false), minibatchPanel(chosenTest+", ties half", chosenTest, testHalf, false)),
+	Text:   &frame.Text{Head: []string{"method", "δ"}, Rows: largerRows(), Cells: settingsCells},
+	Caption: func(t *table.Table) plots.Caption {
+		return plots.Caption{
+			Shows: fmt.Sprintf("As Fig. 2b at n = 500 (erkle2015/fig2-errors), a quarter of the paper's objects and triplets: 1,250 points drawn from N(0, I) in R⁵⁰ (30 at smoke scale). Share of %.0f other comparisons that the kernels do not satisfy (a tie, as of objects of which nothing is known yet, is an error, which is the paper's measure; right, half of one), against the triplets seen.", experiment.First(t.Where("kind", curveRow), "test triplets")),
+			Protocol: "PA-ERKLE takes one pass. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before, with τ = 0 and the step size δ, 0.3 or 1, that has the least error summed over the curve, per trial; with n = 500 nearly all trials chose one of these. " +
+				"The table has both. A step takes time proportional to n³: at n = 5000 the 60 steps of the two curves with one δ would take more than an hour of CPU per trial.",
+			Intervals: experiment.TrialsNote(t, ""),
 		}
-		if len(p.Marks) > 0 {
-			d.Panels = append(d.Panels, p)
+	},
+}
+
+// largerRows are those of each method and step size.
+func largerRows() (out []frame.Row) {
+	for _, method := range largerSteps {
+		for _, delta := range largerDeltas {
+			names := []string{method, table.Format(delta)}
+			out = append(out, frame.Row{Names: names, Of: []string{"cell", names[0], "delta", names[1]}})
 		}
 	}
-	for key, g := range groups(t.Where("kind", settingRow), "cell", "delta") {
-		row := key
-		for _, shares := range [][]float64{testErrors(g), halfErrors(g, "test")} {
-			row = append(row, fmt.Sprintf("%.2f", 100*judge.Summarize(shares).Mean))
-		}
-		for _, rule := range []string{chosenValid, chosenTest} {
-			row = append(row, fmt.Sprint(len(t.Where("cell", key[0], "kind", curveRow, "rule", rule, "delta", key[1]).Unique("trial"))))
-		}
-		d.Text.Rows = append(d.Text.Rows, row)
-	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("As Fig. 2b at n = 500 (erkle2015/fig2-errors), a quarter of the paper's objects and triplets: 1,250 points drawn from N(0, I) in R⁵⁰ (30 at smoke scale). Share of %.0f other comparisons that the kernels do not satisfy (a tie, as of objects of which nothing is known yet, is an error, which is the paper's measure; right, half of one), against the triplets seen. "+
-		"PA-ERKLE takes one pass. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before, with τ = 0 and the step size δ, 0.3 or 1, that has the least error summed over the curve, per trial; with n = 500 nearly all trials chose one of these. "+
-		"The table has both. A step takes time proportional to n³: at n = 5000 the 60 steps of the two curves with one δ would take more than an hour of CPU per trial. ", test) + trialsNote(t)}
-	return orMissing(d, "any trial")
+	return out
 }
 
 const (
@@ -103,49 +88,30 @@ var fig2LargerClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Initially, the batch methods perform better (than PA-ERKLE), at n = 1250.",
 		Where:     fiveTwo + "b", Theirs: experiment.FigureOnly, Afterwards: largerKnown,
 		Predicate: "Test error of PA-ERKLE − that of GNMDS with one and with two steps, mean over the checkpoints before 625 triplets, > 0, paired, for both." + atAQuarter,
-		Test: func(t *table.Table) judge.Test {
-			return largerReadings(t, func(pa, batch []float64, at []int) float64 {
-				return meanWhere(at, func(to int) bool { return to < largerCrossing }, pa, batch)
-			}, testPositive)
-		},
+		Test:      stepsTest(largerReadings, initially(largerCrossing), allPositive),
 	},
 	{
 		ID:        "fig2-larger-outperforms",
 		Statement: "Around 2500 triplets, PA-ERKLE outperforms the batch methods, at n = 1250: around 625.",
 		Where:     fiveTwo + "b", Theirs: experiment.FigureOnly, Afterwards: largerKnown,
 		Predicate: "Test error of GNMDS with one and with two steps − that of PA-ERKLE, mean over the checkpoints after 625 triplets, > 0, paired, for both." + atAQuarter,
-		Test: func(t *table.Table) judge.Test {
-			return largerReadings(t, func(pa, batch []float64, at []int) float64 {
-				return meanWhere(at, func(to int) bool { return to > largerCrossing }, batch, pa)
-			}, testPositive)
-		},
+		Test:      stepsTest(largerReadings, outperforms(largerCrossing), allPositive),
 	},
 	{
 		ID:        "fig2-larger-crossing",
 		Statement: "The curves cross around 2500 triplets, at n = 1250: around 625.",
 		Where:     fiveTwo + "b", Theirs: "around 2500 triplets", Afterwards: largerKnown,
 		Predicate: "The number of triplets up to which GNMDS is not worse, which is 125 times the number of checkpoints where that is so if the curves cross once, mean over one and two steps, is 625 within 250." + atAQuarter,
-		Test: func(t *table.Table) judge.Test {
-			return largerReadings(t, notWorse, func(units []judge.Unit) judge.Test { return crossesAt(units, largerCrossing, largerAround) })
-		},
+		Test:      stepsTest(largerReadings, notWorse, crossesAt(largerCrossing, largerAround)),
 	},
 	{
 		ID:        "fig2-larger-competitive",
 		Statement: "PA-ERKLE can achieve competitive results with batch methods in a single pass over the data, at n = 1250.",
 		Where:     fiveTwo + "b", Theirs: experiment.FigureOnly, Afterwards: largerKnown,
 		Predicate: "Final test error of GNMDS + 2 points − that of PA-ERKLE > 0, paired, for one step and two steps per mini-batch." + atAQuarter,
-		Test: func(t *table.Table) judge.Test {
-			return largerReadings(t, func(pa, batch []float64, _ []int) float64 {
-				return batch[len(batch)-1] + competitive - pa[len(pa)-1]
-			}, testPositive)
-		},
+		Test:      stepsTest(largerReadings, competes, allPositive),
 	},
 })
 
-// largerReadings tests a number per trial, made of the curves of PA-ERKLE and of GNMDS, with both rules for δ.
-func largerReadings(t *table.Table, of func(pa, batch []float64, at []int) float64, test func([]judge.Unit) judge.Test) judge.Test {
-	pa, at := testCurves(t, paERKLE, noSettings)
-	return judge.Under([]string{chosenValid, chosenTest}, func(rule string) judge.Test {
-		return test(errorsUnits(t, largerSteps, rule, pa, at, of))
-	})
-}
+// largerReadings have both rules for δ.
+var largerReadings = []stepsReading{{chosenValid, chosenValid, largerSteps}, {chosenTest, chosenTest, largerSteps}}
