@@ -75,8 +75,8 @@ var Fig2 = experiment.Spec{
 	Trial:   fig2Trial,
 	Views: []experiment.View{
 		{Name: "fig2a", Title: "Fig. 2a: time of a pass of PA-ERKLE and of batch GNMDS, 5,000 objects", DrawTimed: drawFig2a},
-		{Name: "fig2b-large", Title: "Fig. 2b: error of PA-ERKLE, 5,000 objects", Draw: drawFig2bLarge},
-		{Name: "fig2-skips", Title: "Share of updates that need no eigenpair, by certificate, 5,000 objects", Draw: drawFig2Skips},
+		{Name: "fig2b-large", Title: "Fig. 2b: error of PA-ERKLE, 5,000 objects", Draw: fig2bLargeView.Draw},
+		{Name: "fig2-skips", Title: "Share of updates that need no eigenpair, by certificate, 5,000 objects", Draw: fig2SkipsView.Draw},
 		{Name: "fig2-steps", Title: "Time of one batch step and of a pass of PA-ERKLE against the number of objects", DrawTimed: drawFig2Steps},
 	},
 	Claims: fig2Claims,

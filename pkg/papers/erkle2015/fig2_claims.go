@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
@@ -84,26 +85,21 @@ var fig2Claims = experiment.Claims([]experiment.Claim{
 		Where:     "Section 5.2", Theirs: "724.2, standard deviation 3.7",
 		Predicate: "Eigenpairs in one pass of PA-ERKLE over 10,000 triplets of 5,000 objects are 724.2 within 36 (5 %)." + skipsAsRead +
 			" The finding also says how many updates the printed rule skips.",
-		Test: func(t *table.Table) judge.Test {
-			skipped := printedSkips(t)
-			return judge.Shown{
-				Test: testWholePass(t, printedComputations, computationsTolerance, func(last *table.Table, column string) float64 {
-					return printedTriplets * experiment.First(last, column) / tripletsOf(last)
-				}),
-				Note: fmt.Sprintf("The printed rule skips %.1f updates (standard deviation %.1f).", judge.Summarize(skipped).Mean, stat.StdDev(skipped, nil)),
-			}
-		},
+		Test: wholePassNumber(printedComputations, computationsTolerance, func(column string) frame.Measure {
+			return frame.Column(column).Times(printedTriplets).Over(frame.Cells("triplets"))
+		}).Told(func(t *table.Table) judge.Shown {
+			skipped := printedSkips(wholePass(t))
+			return judge.Shown{Note: fmt.Sprintf("The printed rule skips %.1f updates (standard deviation %.1f).", judge.Summarize(skipped).Mean, stat.StdDev(skipped, nil))}
+		}),
 	},
 	{
 		ID: "fig2-skipped", View: "fig2-skips",
 		Statement: "Hence PA-ERKLE was able to skip the projection step roughly 93% of the time.",
 		Where:     "Section 5.2", Theirs: "roughly 93 %",
 		Predicate: "1 − eigenpairs/triplets in the same pass is 0.93 within 0.02." + skipsAsRead,
-		Test: func(t *table.Table) judge.Test {
-			return testWholePass(t, printedSkipped, skippedTolerance, func(last *table.Table, column string) float64 {
-				return 1 - experiment.First(last, column)/tripletsOf(last)
-			})
-		},
+		Test: wholePassNumber(printedSkipped, skippedTolerance, func(column string) frame.Measure {
+			return frame.Column(column).Over(frame.Cells("triplets")).Times(-1).Plus(1)
+		}),
 	},
 })
 
@@ -215,42 +211,23 @@ func measuredStep(trials []fig2Times) string {
 	return strings.Join(out, "; ") + "."
 }
 
-// wholePass returns the rows of the whole pass at the largest n that has one, and its last row.
-func wholePass(t *table.Table) (pass, last *table.Table) {
-	most := 0.0
+// wholePass are the rows of the whole pass, over 2n triplets, at the largest n that has one.
+func wholePass(t *table.Table) *table.Table {
+	pass, most := t.Rows(), 0
 	for objects, g := range t.Where("kind", fig2Pass).Group("objects") {
-		n, end := float64(count("objects", objects)), lastRows(g)
-		if tripletsOf(end) == 2*n && n > most {
-			pass, last, most = g, end, n
+		if n := count("objects", objects); lastSize(g) == 2*n && n > most {
+			pass, most = g, n
 		}
 	}
-	return pass, last
+	return pass
 }
 
-// lastOfPasses returns a number of the last row of the main pass, by trial.
-func lastOfPasses(t *table.Table, of func(last *table.Table) float64) []float64 {
-	var out []float64
-	for trial, g := range t.Group("trial") {
-		_, last := wholePass(g)
-		if last == nil {
-			judge.Refuse("erkle2015: trial %s has no whole pass", trial)
-		}
-		out = append(out, of(last))
-	}
-	return out
-}
+// printedSkips is how many updates of a pass the printed rule skips.
+var printedSkips = atLast(frame.Column("active").Minus(frame.Column("printed")))
 
-// printedSkips returns how many updates of the main pass the printed rule skips, by trial.
-func printedSkips(t *table.Table) []float64 {
-	return lastOfPasses(t, func(last *table.Table) float64 {
-		return experiment.First(last, "active") - experiment.First(last, "printed")
-	})
-}
-
-// testWholePass tests a number of the whole pass at the largest n that has one against a printed one, for each way to count eigenpairs.
-func testWholePass(t *table.Table, theirs, tolerance float64, of func(last *table.Table, column string) float64) judge.Test {
-	return judge.Each(skipsReadings, func(r skipsReading) (string, judge.Test) {
-		ours := lastOfPasses(t, func(last *table.Table) float64 { return of(last, r.column) })
-		return r.name, judge.Number{Theirs: theirs, Ours: ours, Tolerance: tolerance}
+// wholePassNumber tests a number of the whole pass against a printed one, for each way to count eigenpairs.
+func wholePassNumber(theirs, tolerance float64, of func(column string) frame.Measure) frame.Test {
+	return frame.Under(skipsReadings, func(r skipsReading) (string, frame.Test) {
+		return r.name, frame.Printed(theirs, atLast(of(r.column)), tolerance).On(wholePass)
 	})
 }

@@ -3,13 +3,12 @@ package erkle2015
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
@@ -21,12 +20,7 @@ const fig2Setup = "Comparisons of n points drawn from N(0, I) in R⁵⁰, answer
 // bandOf is a curve of means over trials with intervals; values[i] has one value per trial at x[i].
 func bandOf(style plots.Line, x []float64, values [][]float64) plots.Line {
 	for i, v := range values {
-		s := judge.Summarize(v)
-		mean, half := s.Interval()
-		style.X, style.Y = append(style.X, x[i]), append(style.Y, mean)
-		if s.HasInterval {
-			style.Lo, style.Hi = append(style.Lo, mean-half), append(style.Hi, mean+half)
-		}
+		frame.Band{}.AddTo(&style, x[i], v)
 	}
 	return style
 }
@@ -238,48 +232,47 @@ func plusMinus(v []float64, digits int) string {
 	return fmt.Sprintf("%.*g ± %.2g", digits, mean, half)
 }
 
-func drawFig2bLarge(t *table.Table) (plots.Drawing, error) {
-	p := plots.Panel{XLabel: "triplets seen", YLabel: "test error (%)"}
-	n := ""
-	for objects, g := range t.Where("kind", fig2Pass).Group("objects") {
-		if of := g.Values("test triplets"); len(of) == 0 || math.IsNaN(of[0]) {
-			continue
+var fig2bLargeView = frame.View{
+	From: wholePass, Missing: "any trial",
+	Panels: frame.Each(frame.Panel{Panel: plots.Panel{XLabel: "triplets seen", YLabel: "test error (%)"}, Of: []frame.Mark{
+		frame.Line(plots.Line{Name: "a tie is an error", Color: 0}, "triplets", testErrors, frame.Percent),
+		frame.Line(plots.Line{Name: "a tie is half an error", Color: 1}, "triplets", testHalf, frame.Percent),
+	}}),
+	Caption: func(t *table.Table) plots.Caption {
+		return plots.Caption{
+			Shows:    fmt.Sprintf("Share of 50,000 other comparisons (300 at smoke scale) that PA-ERKLE's kernel does not satisfy during one pass, n = %s points drawn from N(0, I) in R⁵⁰. A comparison of objects of which nothing is known yet is a tie, which the paper's measure counts as an error.", experiment.FirstName(t, "objects")),
+			Protocol: "The curves of batch GNMDS need an eigendecomposition of minutes per step here and are drawn at n = 500 (fig2b).", Intervals: experiment.TrialsNote(t, ""),
 		}
-		n = objects
-		p.Marks = append(p.Marks,
-			curveOf(g, "triplets", plots.Line{Name: "a tie is an error", Color: 0}, testErrors),
-			curveOf(g, "triplets", plots.Line{Name: "a tie is half an error", Color: 1}, func(t *table.Table) []float64 { return halfErrors(t, "test") }))
-	}
-	if len(p.Marks) == 0 {
-		return plots.Missing("any trial"), nil
-	}
-	return plots.Drawing{
-		Panels: []plots.Panel{p},
-		Caption: plots.Caption{Shows: fmt.Sprintf("Share of 50,000 other comparisons (300 at smoke scale) that PA-ERKLE's kernel does not satisfy during one pass, n = %s points drawn from N(0, I) in R⁵⁰. A comparison of objects of which nothing is known yet is a tie, which the paper's measure counts as an error. "+
-			"The curves of batch GNMDS need an eigendecomposition of minutes per step here and are drawn at n = 500 (fig2b). ", n) + trialsNote(t)},
-	}, nil
+	},
 }
 
-func drawFig2Skips(t *table.Table) (plots.Drawing, error) {
-	pass, last := wholePass(t)
-	if pass == nil {
-		return plots.Missing("a whole pass"), nil
+var fig2SkipsView = frame.View{
+	From: wholePass, Missing: "a whole pass",
+	Panels: frame.PerGroup(func(objects []string) frame.Panel { return skipsPanel("n = "+objects[0], false) }, "objects"),
+	Text: &frame.Text{Head: []string{"rule", "eigenpairs per 10,000 triplets", "standard deviation", "share of triplets without (%)"}, Rows: append(append(
+		[]frame.Row{{Names: []string{"as the paper prints it", table.Format(printedComputations), "3.7", withoutEigenpair(printedComputations)}}},
+		mapped(skipsReadings, func(r skipsReading) frame.Row {
+			return frame.Row{Names: []string{r.name}, Cells: spreadCells(frame.Column(r.column).Times(printedTriplets).Over(frame.Cells("triplets")), withoutEigenpair)}
+		})...),
+		frame.Row{Names: []string{"beside: updates that the printed rule skips"}, Cells: spreadCells(frame.Column("active").Minus(frame.Column("printed")), func(float64) string { return "" })},
+	)},
+	Caption: func(t *table.Table) plots.Caption {
+		return plots.Caption{
+			Shows: skipsShare + "A pass of PA-ERKLE, from K = I, over 2n random comparisons of n points drawn from N(0, I) in R⁵⁰, answered without error. " + skipsRule + skipsOurs(t), Intervals: experiment.TrialsNote(t, ""),
+		}
+	},
+}
+
+// withoutEigenpair is the share of the printed triplets that have none of so many eigenpairs, in per cent.
+func withoutEigenpair(n float64) string { return fmt.Sprintf("%.1f", 100*(1-n/printedTriplets)) }
+
+// spreadCells are the mean over trials at the last checkpoint, its standard deviation, and what the mean says.
+func spreadCells(m frame.Measure, says func(mean float64) string) []frame.Cell {
+	of := func(show func(v []float64) string) frame.Cell {
+		return frame.Cell{Of: func(t *table.Table) string { return show(atLast(m)(t)) }}
 	}
-	p := skipsPanel(pass, "n = "+experiment.FirstName(pass, "objects"))
-	p.XLog, p.Direct = false, true
-	d := plots.Drawing{Panels: []plots.Panel{p}}
-	d.Text = &plots.TextTable{Head: []string{"rule", "eigenpairs per 10,000 triplets", "standard deviation", "share of triplets without (%)"}}
-	row := func(name, mean, deviation string, n float64) {
-		d.Text.Rows = append(d.Text.Rows, []string{name, mean, deviation, fmt.Sprintf("%.1f", 100*(1-n/printedTriplets))})
+	return []frame.Cell{
+		of(func(v []float64) string { return plusMinus(v, 5) }), of(func(v []float64) string { return fmt.Sprintf("%.1f", stat.StdDev(v, nil)) }),
+		of(func(v []float64) string { return says(stat.Mean(v, nil)) }),
 	}
-	row("as the paper prints it", table.Format(printedComputations), "3.7", printedComputations)
-	for _, r := range skipsReadings {
-		v := slices.Clone(last.Values(r.column))
-		floats.Scale(printedTriplets/tripletsOf(last), v)
-		row(r.name, plusMinus(v, 5), fmt.Sprintf("%.1f", stat.StdDev(v, nil)), stat.Mean(v, nil))
-	}
-	swapped := printedSkips(t)
-	d.Text.Rows = append(d.Text.Rows, []string{"beside: updates that the printed rule skips", plusMinus(swapped, 5), fmt.Sprintf("%.1f", stat.StdDev(swapped, nil)), ""})
-	d.Caption = plots.Caption{Shows: skipsShare + "A pass of PA-ERKLE, from K = I, over 2n random comparisons of n points drawn from N(0, I) in R⁵⁰, answered without error. " + skipsRule + skipsOurs(pass) + trialsNote(t)}
-	return d, nil
 }

@@ -61,20 +61,16 @@ var Skips = experiment.Spec{
 	Source:  "Section 4.2",
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		var cells []experiment.Cell
-		for _, c := range skipsCells(scale) {
-			cells = append(cells, experiment.Cell{
-				Name: c.name(), Dataset: pointsIn(c.Objects), Settings: c, Methods: map[string]int{"ERKLE": triplets.ERKLEVersion},
-			})
-		}
-		return cells
+		return mapped(skipsCells(scale), func(c skipsCell) experiment.Cell {
+			return experiment.Cell{Name: c.name(), Dataset: pointsIn(c.Objects), Settings: c, Methods: map[string]int{"ERKLE": triplets.ERKLEVersion}}
+		})
 	},
 	Trials:  experiment.Trials(6),
 	Columns: skipsColumns,
 	Trial:   skipsTrial,
 	Views: []experiment.View{
-		{Name: "skips", Title: "Share of updates that need no eigenpair, by certificate", Draw: drawSkips},
-		{Name: "skips-counts", Title: "Eigenpairs computed and needed", Draw: drawSkipsCounts},
+		{Name: "skips", Title: "Share of updates that need no eigenpair, by certificate", Draw: skipsView.Draw},
+		{Name: "skips-counts", Title: "Eigenpairs computed and needed", Draw: skipsCountsView.Draw},
 	},
 	Claims: skipsClaims,
 	Cost:   time.Minute,

@@ -3,27 +3,48 @@ package erkle2015
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
-// skipsLines are the curves of the figure: shares of the active updates for which no eigenpair is computed.
-var skipsLines = []struct {
-	style   plots.Line
-	skipped []string // columns to add up
-	instead string   // or the column of what is not skipped
-}{
-	{style: plots.Line{Name: "the paper's rule", Color: 3}, instead: "printed"},
-	{style: plots.Line{Name: slackCurve, Color: 1}, skipped: []string{"weyl", "slack"}},
-	{style: plots.Line{Name: "slack and block", Color: 2}, skipped: []string{"weyl", "slack", "block"}},
-	{style: plots.Line{Name: "slack, block and bound", Color: 0}, instead: "computed"},
-	{style: plots.Line{Name: "no negative eigenvalue: the most that a rule may skip", Color: plots.Grey, Dashed: true}, instead: "projected"},
+// skipsMarks are the curves of the figure: shares of the active updates for which no eigenpair is computed.
+var skipsMarks = []frame.Mark{
+	skipsMark(plots.Line{Name: "the paper's rule", Color: 3}, skippedBut("printed", "active")),
+	skipsMark(plots.Line{Name: slackCurve, Color: 1}, skippedBy("weyl", "slack")),
+	skipsMark(plots.Line{Name: "slack and block", Color: 2}, skippedBy("weyl", "slack", "block")),
+	skipsMark(plots.Line{Name: "slack, block and bound", Color: 0}, skippedBut("computed", "active")),
+	skipsMark(plots.Line{Name: "no negative eigenvalue: the most that a rule may skip", Color: plots.Grey, Dashed: true}, skippedBut("projected", "active")),
+}
+
+// skippedBy is the share of the active updates that some columns count.
+func skippedBy(columns ...string) frame.Measure {
+	sum := frame.Share(columns[0], "active")
+	for _, column := range columns[1:] {
+		sum = sum.Minus(frame.Share(column, "active").Times(-1))
+	}
+	return sum
+}
+
+// skipsMark is a curve, without the slack where there is none.
+func skipsMark(style plots.Line, share frame.Measure) frame.Mark {
+	return func(rows *table.Table) plots.Mark {
+		style := style
+		if slackless(rows) {
+			if style.Name == slackCurve {
+				return nil
+			}
+			style.Name = strings.NewReplacer("slack and ", "", "slack, ", "").Replace(style.Name)
+		}
+		return frame.Line(style, "triplets", share, frame.Percent)(rows)
+	}
 }
 
 const slackCurve = "slack"
@@ -38,18 +59,15 @@ const (
 	skipsRule  = "The paper's rule subtracts 3γ from a bound λ̂ on the smallest eigenvalue at each update and computes the eigenpair where λ̂ is negative; it is followed beside the learner, whose kernels are the same. "
 )
 
-func drawSkips(t *table.Table) (plots.Drawing, error) {
-	d := plots.Drawing{Columns: 3}
-	for _, cell := range paCells(t) {
-		d.Panels = append(d.Panels, skipsPanel(t.Where("cell", cell), cell))
-	}
-	d.Caption = plots.Caption{Shows: skipsShare + skipsSetup + skipsOurs(t) + trialsNote(t)}
-	return orMissing(d, "any trial")
+var skipsView = frame.View{
+	From: paRows, Columns: 3, Missing: "any trial",
+	Panels: frame.PerGroup(func(cells []string) frame.Panel { return skipsPanel(cells[0], true) }, "cell"),
+	Caption: func(t *table.Table) plots.Caption {
+		return plots.Caption{Shows: skipsShare + skipsSetup + skipsOurs(t), Intervals: experiment.TrialsNote(t, "")}
+	},
 }
 
-const (
-	skipsShare = "Share of the active updates so far for which no eigenpair is computed, by what shows that there is no negative eigenvalue. "
-)
+const skipsShare = "Share of the active updates so far for which no eigenpair is computed, by what shows that there is no negative eigenvalue. "
 
 // skipsOurs is what the caption says of our certificates.
 func skipsOurs(t *table.Table) string {
@@ -57,52 +75,37 @@ func skipsOurs(t *table.Table) string {
 	if slackless(t) {
 		slack = ""
 	}
-	return "Ours, each tried where the one before fails: " + slack + "the exact smallest eigenvalue of the block of objects that triplets connect; a bound from a Krylov space. An update without a certificate costs an eigenpair. "
+	return "Ours, each tried where the one before fails: " + slack + "the exact smallest eigenvalue of the block of objects that triplets connect; a bound from a Krylov space. An update without a certificate costs an eigenpair."
 }
 
-// skipsPanel draws the shares of one stream.
-func skipsPanel(g *table.Table, title string) plots.Panel {
-	p := plots.Panel{Title: title, XLabel: "triplets seen", YLabel: "updates without an eigenpair (%)", XLog: true, YMin: -2, YMax: 102}
-	without := slackless(g)
-	for _, l := range skipsLines {
-		if without {
-			if l.style.Name == slackCurve {
-				continue
-			}
-			l.style.Name = strings.NewReplacer("slack and ", "", "slack, ", "").Replace(l.style.Name)
-		}
-		p.Marks = append(p.Marks, curveOf(g, "triplets", l.style, func(g *table.Table) []float64 {
-			out := make([]float64, g.Len())
-			for i, active := range g.Values("active") {
-				if l.instead != "" {
-					out[i] = 1 - g.Values(l.instead)[i]/active
-				}
-				for _, column := range l.skipped {
-					out[i] += g.Values(column)[i] / active
-				}
-			}
-			return out
-		}))
-	}
-	return p
+// skipsPanel has the shares of one stream.
+func skipsPanel(title string, log bool) frame.Panel {
+	return frame.Panel{Panel: plots.Panel{Title: title, XLabel: "triplets seen", YLabel: "updates without an eigenpair (%)", XLog: log, Direct: !log, YMin: -2, YMax: 102}, Of: skipsMarks}
 }
 
-func drawSkipsCounts(t *table.Table) (plots.Drawing, error) {
-	text := &plots.TextTable{Head: []string{"stream", "triplets", "active updates", "slack", "block", "bound", "eigenpairs computed", "negative ones removed", "mean change of the margin", "the paper's rule computes", "share of triplets it skips (%)"}}
-	for cell, c := range t.Group("cell") {
-		last := experiment.Last("checkpoints", c.Index("triplets"))
-		for at, g := range c.Group("triplets") {
-			if at != last && !strings.HasSuffix(at, "000") {
-				continue
+var skipsCountsView = frame.View{
+	From: func(t *table.Table) *table.Table {
+		var at []string
+		for _, cell := range t.Unique("triplets") {
+			if strings.HasSuffix(cell, "000") || cell == strconv.Itoa(lastSize(t)) {
+				at = append(at, cell)
 			}
-			row := []string{cell, at}
-			for _, column := range []string{"active", "slack", "block", "bound", "computed", "projected"} {
-				row = append(row, fmt.Sprintf("%.1f", judge.Summarize(g.Values(column)).Mean))
-			}
-			moved := floats.Sum(g.Values("moved")) / max(1, floats.Sum(g.Values("projected")))
-			skipped := 100 * (1 - judge.Summarize(g.Values("printed")).Mean/tripletsOf(g))
-			text.Rows = append(text.Rows, append(row, fmt.Sprintf("%.3f", moved), plusMinus(g.Values("printed"), 5), fmt.Sprintf("%.1f", skipped)))
 		}
-	}
-	return orMissing(plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Counts so far, means over trials. The mean change of the margin is by how much removing a negative eigenvalue moves d²(a, c) − d²(a, b) of its triplet, which a passive-aggressive step has just set to 1. " + skipsSetup + "Constant step: γ = 1 wherever the hinge loss is positive. " + trialsNote(t)}}, "any trial")
+		return frame.Only("triplets", at...)(t)
+	},
+	Text: &frame.Text{
+		By: []string{"cell", "stream", "triplets", "triplets"},
+		Cells: append(mapped([][2]string{
+			{"active updates", "active"}, {"slack", "slack"}, {"block", "block"}, {"bound", "bound"}, {"eigenpairs computed", "computed"}, {"negative ones removed", "projected"},
+		}, func(c [2]string) frame.Cell { return frame.Of(c[0], frame.Column(c[1]), frame.Band{}, "%.1f") }),
+			frame.Cell{Head: "mean change of the margin", Of: func(g *table.Table) string {
+				return fmt.Sprintf("%.3f", floats.Sum(g.Values("moved"))/max(1, floats.Sum(g.Values("projected"))))
+			}},
+			frame.Cell{Head: "the paper's rule computes", Of: func(g *table.Table) string { return plusMinus(g.Values("printed"), 5) }},
+			frame.Cell{Head: "share of triplets it skips (%)", Of: func(g *table.Table) string {
+				return fmt.Sprintf("%.1f", 100*(1-judge.Summarize(g.Values("printed")).Mean/frame.Cells("triplets")(g)[0]))
+			}}),
+	},
+	Caption: frame.Says("Counts so far, means over trials. The mean change of the margin is by how much removing a negative eigenvalue moves d²(a, c) − d²(a, b) of its triplet, which a passive-aggressive step has just set to 1. "+skipsSetup+"Constant step: γ = 1 wherever the hinge loss is positive.", "", "", ""),
+	Missing: "any trial",
 }

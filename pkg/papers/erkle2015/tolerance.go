@@ -5,16 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/spectral"
 	"metriclab/pkg/table"
 )
@@ -24,6 +25,9 @@ const (
 	toBound = "raised to −ε" // the nearest kernel whose eigenvalues are at least −ε
 	toZero  = "raised to 0"  // the paper's projection, where it is made
 )
+
+// tolerances are those on the smallest eigenvalue, ε.
+var tolerances = list[float64]{0, 0.01, 0.03, 0.1, 0.3, 1, 3, 10}
 
 // toleranceSettings are those of a cell.
 type toleranceSettings struct {
@@ -40,7 +44,6 @@ var Tolerance = experiment.Spec{
 	Version: 1,
 	Ours:    true,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		tolerances := list[float64]{0, 0.01, 0.03, 0.1, 0.3, 1, 3, 10}
 		both := list[string]{toBound, toZero}
 		sizes := []toleranceSettings{
 			{counts{Objects: 100, Train: 10000, Test: 5000}, tolerances, both},
@@ -48,21 +51,18 @@ var Tolerance = experiment.Spec{
 			{counts{Objects: 1000, Train: 2000, Test: 5000}, tolerances, both[:1]},
 		}
 		if scale == experiment.Smoke {
-			sizes = []toleranceSettings{{counts{Objects: 20, Train: 200, Test: 200}, list[float64]{0, 0.3, 3}, both}, {counts{Objects: 40, Train: 80, Test: 200}, list[float64]{0, 0.3, 3}, both[:1]}}
+			few := list[float64]{0, 0.3, 3}
+			sizes = []toleranceSettings{{counts{Objects: 20, Train: 200, Test: 200}, few, both}, {counts{Objects: 40, Train: 80, Test: 200}, few, both[:1]}}
 		}
-		var cells []experiment.Cell
-		for _, s := range sizes {
-			cells = append(cells, experiment.Cell{
-				Name: fmt.Sprintf("n = %d, %d triplets", s.Objects, s.Train), Dataset: pointsIn(s.Objects), Settings: s, Methods: map[string]int{"ERKLE": triplets.ERKLEVersion},
-			})
-		}
-		return cells
+		return mapped(sizes, func(s toleranceSettings) experiment.Cell {
+			return experiment.Cell{Name: fmt.Sprintf("n = %d, %d triplets", s.Objects, s.Train), Dataset: pointsIn(s.Objects), Settings: s, Methods: map[string]int{"ERKLE": triplets.ERKLEVersion}}
+		})
 	},
 	Trials:  experiment.Trials(judge.MinTrials),
 	Columns: toleranceColumns,
 	Trial:   toleranceTrial,
 	Views: []experiment.View{
-		{Name: "tolerance", Title: "Updates without an eigenpair, and test error, against the tolerance", Draw: drawTolerance},
+		{Name: "tolerance", Title: "Updates without an eigenpair, and test error, against the tolerance", Draw: toleranceView.Draw},
 	},
 	Claims: toleranceClaims,
 	Cost:   30 * time.Second,
@@ -114,39 +114,25 @@ type tolerantPass struct {
 
 // boundedPass raises to −ε. The kernels K with eigenvalues from −ε on are those with K + εI positive semi-definite, and a multiple of I
 // changes no difference of squared distances: it is ERKLE on K + εI, which starts from (1 + ε)I.
-func boundedPass(ctx context.Context, s split, eps float64) (tolerantPass, error) {
-	first := mat.NewSymDense(s.objects, nil)
-	for i := range s.objects {
-		first.SetSym(i, i, 1+eps)
-	}
-	l, err := triplets.NewERKLE(s.objects, triplets.ERKLEParams{Initial: first})
-	if err != nil {
-		return tolerantPass{}, err
-	}
-	for _, t := range s.train {
-		if err := ctx.Err(); err != nil {
-			return tolerantPass{}, err
+func boundedPass(ctx context.Context, s split, eps float64) (p tolerantPass, err error) {
+	first := identityOf(s.objects)
+	first.ScaleSym(1+eps, first)
+	err = runERKLE(ctx, s, triplets.ERKLEParams{Initial: first}, random.Seed{}, []int{len(s.train)}, func(_ int, l *triplets.ERKLE) {
+		k := mat.NewSymDense(s.objects, nil)
+		k.CopySym(l.Kernel())
+		for i := range s.objects {
+			k.SetSym(i, i, k.At(i, i)-eps)
 		}
-		if _, err := l.Step(t); err != nil {
-			return tolerantPass{}, err
-		}
-	}
-	k := mat.NewSymDense(s.objects, nil)
-	k.CopySym(l.Kernel())
-	for i := range s.objects {
-		k.SetSym(i, i, k.At(i, i)-eps)
-	}
-	return tolerantPass{k, l.Stats().Active, l.Stats().Projected}, nil
+		p = tolerantPass{k, l.Stats().Active, l.Stats().Projected}
+	})
+	return p, err
 }
 
 // zeroedPass raises to 0, by all eigenpairs of each kernel: of those below −ε there is at most one, since the kernel before plus εI is
 // positive semi-definite.
 func zeroedPass(ctx context.Context, s split, eps float64) (tolerantPass, error) {
 	n := s.objects
-	k := mat.NewSymDense(n, nil)
-	for i := range n {
-		k.SetSym(i, i, 1)
-	}
+	k := identityOf(n)
 	p := tolerantPass{kernel: k}
 	inc := func(i, j int, v float64) { k.SetSym(i, j, k.At(i, j)+v) }
 	var e spectral.EigenSym
@@ -228,88 +214,66 @@ var toleranceClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: with a tolerance on the smallest eigenvalue that costs no accuracy, the projection can be skipped roughly 93 % of the time.",
 		Where:     "Section 5.2", Theirs: "roughly 93 %, without a tolerance",
 		Predicate: "The largest share of triplets after which no eigenvalue is below −ε, over those ε ≤ 10 with which the test error, after one projection at the end, is on average at most one point greater than with ε = 0, minus 0.91 is > 0; for 100 objects and 10,000 triplets, and for 300 and 1,000 objects and twice as many triplets. Readings: an eigenvalue below −ε is raised to −ε, or to 0 (not for 1,000 objects).",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Under([]string{toBound, toZero}, func(rule string) judge.Test {
-				var units []judge.Unit
-				for cell, g := range t.Where("rule", rule).Group("cell") {
-					exact := judge.Summarize(testErrors(g.Where("tolerance", "0"))).Mean
-					var best []float64
-					for _, rows := range g.Group("tolerance") {
-						if judge.Summarize(testErrors(rows)).Mean > exact+tolerableLoss {
-							continue
-						}
-						if s := skippedShares(rows); best == nil || judge.Summarize(s).Mean > judge.Summarize(best).Mean {
-							best = s
-						}
-					}
-					for i := range best {
-						best[i] -= tolerableSkips
-					}
-					units = append(units, judge.Unit{Name: cell, Diffs: best})
-				}
-				return judge.Positive{Units: units, Rule: judge.Rule{Scale: 100, Unit: "% of the triplets beyond 91 %"}}
-			})
-		},
+		Test: frame.UnderNames([]string{toBound, toZero}, func(rule string) frame.Test {
+			return frame.Positive(judge.Rule{Scale: 100, Unit: "% of the triplets beyond 91 %"}, frame.OverGroups(tolerableShare.Plus(-tolerableSkips), "cell")).Where("rule", rule)
+		}),
 	},
 })
 
-// skippedShares are the shares of triplets after which no eigenvalue is below −ε, by row.
-func skippedShares(g *table.Table) []float64 {
-	of, raised := g.Values("triplets"), g.Values("raised")
-	out := make([]float64, g.Len())
-	for i := range out {
-		out[i] = 1 - raised[i]/of[i]
+// skippedBut is the share of some rows' triplets or updates that a column does not count.
+func skippedBut(column, of string) frame.Measure { return frame.Share(column, of).Times(-1).Plus(1) }
+
+// skippedShare is the share of triplets after which no eigenvalue is below −ε.
+var skippedShare = skippedBut("raised", "triplets")
+
+// tolerableShare is the largest mean of it over the tolerances whose test errors are not more than tolerable, by trial.
+var tolerableShare frame.Measure = func(g *table.Table) (best []float64) {
+	mean := frame.Band{}.Mean
+	exact := mean(testErrors(g.Where("tolerance", "0")))
+	for _, rows := range g.Group("tolerance") {
+		if mean(testErrors(rows)) > exact+tolerableLoss {
+			continue
+		}
+		if s := skippedShare(rows); best == nil || mean(s) > mean(best) {
+			best = s
+		}
+	}
+	return best
+}
+
+var toleranceView = frame.View{
+	Columns: 2, Missing: "any trial",
+	Panels: func(t *table.Table) (out []plots.Panel) {
+		for cell, g := range t.Group("cell") {
+			skips, fails := plots.Panel{YLabel: "triplets without an eigenpair (%)", YMin: -2, YMax: 102}, plots.Panel{YLabel: "test error (%)"}
+			out = append(out, frame.Each(tolerancePanel(skips, cell, skippedShare), tolerancePanel(fails, cell, testErrors))(g)...)
+		}
+		return out
+	},
+	Text: &frame.Text{
+		By: []string{"cell", "stream", "rule", "below −ε is", "tolerance", "ε"},
+		Cells: []frame.Cell{
+			frame.WithInterval("skipped of triplets (%)", skippedShare, frame.Band{}), frame.WithInterval("skipped of active updates (%)", skippedBut("raised", "active"), frame.Band{}),
+			frame.WithInterval("test error (%)", testErrors, frame.Band{}), frame.Of("least eigenvalue at the end", frame.Column("least"), frame.Band{}, "%.3g"),
+		},
+	},
+	Caption: frame.Says("PA-ERKLE in one pass over random comparisons of points drawn from N(0, I) in R⁵⁰, answered without error, where eigenvalues from −ε on are let be. Left: share of the triplets after which no eigenvalue is below −ε, the most that any rule with this tolerance may skip; ε = 0 is exact projection. "+
+		"Right: test error (5,000 triplets) of the kernel that one projection at the end leaves.", "", "K₀ = I, and a step has γ = 0.1 at first. An eigenvalue below −ε is raised to −ε, the nearest kernel with the tolerance, or to 0.", ""),
+}
+
+// tolerancePanel has a share against the tolerance by each rule, and without one, where the rules are the same.
+func tolerancePanel(p plots.Panel, title string, share frame.Measure) frame.Panel {
+	p.Title, p.XLabel, p.XLog = title, "tolerance ε", true
+	out := frame.Panel{Panel: p, Of: []frame.Mark{func(rows *table.Table) plots.Mark {
+		exact := rows.Where("rule", toBound, "tolerance", "0")
+		if exact.Len() == 0 {
+			return nil
+		}
+		return plots.Reference{Name: "exact projection, ε = 0", Color: plots.Grey, At: frame.Percent.Mean(share(exact))}
+	}}}
+	positive := frame.Only("tolerance", mapped(tolerances[1:], table.Format)...)
+	for _, line := range frame.Lines("rule", []plots.Line{{Name: toBound, Color: 0}, {Name: toZero, Color: 1}}, "tolerance", share, frame.Percent) {
+		out.Of = append(out.Of, func(rows *table.Table) plots.Mark { return line(positive(rows)) })
 	}
 	return out
-}
-
-// toleranceStyles are the lines of the rules.
-var toleranceStyles = map[string]plots.Line{toBound: {Name: toBound, Color: 0}, toZero: {Name: toZero, Color: 1}}
-
-func drawTolerance(t *table.Table) (plots.Drawing, error) {
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"stream", "below −ε is", "ε", "skipped of triplets (%)", "skipped of active updates (%)", "test error (%)", "least eigenvalue at the end"}}}
-	for cell, g := range t.Group("cell") {
-		skips := plots.Panel{Title: cell, XLabel: "tolerance ε", YLabel: "triplets without an eigenpair (%)", XLog: true, YMin: -2, YMax: 102}
-		fails := plots.Panel{Title: cell, XLabel: "tolerance ε", YLabel: "test error (%)", XLog: true}
-		for rule, rows := range g.Group("rule") {
-			var at []float64
-			var skipped, wrong [][]float64
-			for eps, r := range rows.Group("tolerance") {
-				x := numberIn("tolerance", eps)
-				if x > 0 {
-					at, skipped, wrong = append(at, x), append(skipped, skippedShares(r)), append(wrong, testErrors(r))
-				} else if rule == toBound { // the same by both rules
-					exact := plots.Reference{Name: "exact projection, ε = 0", Color: plots.Grey}
-					exact.At = 100 * judge.Summarize(skippedShares(r)).Mean
-					skips.Marks = append(skips.Marks, exact)
-					exact.At = 100 * judge.Summarize(testErrors(r)).Mean
-					fails.Marks = append(fails.Marks, exact)
-				}
-				active := make([]float64, r.Len())
-				for i, a := range r.Values("active") {
-					active[i] = 1 - r.Values("raised")[i]/a
-				}
-				d.Text.Rows = append(d.Text.Rows, []string{cell, rule, eps, judge.Summarize(skippedShares(r)).Percent(), judge.Summarize(active).Percent(), judge.Summarize(testErrors(r)).Percent(), strconv.FormatFloat(judge.Summarize(r.Values("least")).Mean, 'g', 3, 64)})
-			}
-			skips.Marks = append(skips.Marks, sharesAt(toleranceStyles[rule], at, skipped))
-			fails.Marks = append(fails.Marks, sharesAt(toleranceStyles[rule], at, wrong))
-		}
-		d.Panels = append(d.Panels, skips, fails)
-	}
-	d.Caption = plots.Caption{Shows: "PA-ERKLE in one pass over random comparisons of points drawn from N(0, I) in R⁵⁰, answered without error, where eigenvalues from −ε on are let be. Left: share of the triplets after which no eigenvalue is below −ε, the most that any rule with this tolerance may skip; ε = 0 is exact projection. " +
-		"Right: test error (5,000 triplets) of the kernel that one projection at the end leaves. K₀ = I, and a step has γ = 0.1 at first. An eigenvalue below −ε is raised to −ε, the nearest kernel with the tolerance, or to 0. " + trialsNote(t)}
-	return orMissing(d, "any trial")
-}
-
-// sharesAt is a line of shares, in per cent.
-func sharesAt(style plots.Line, at []float64, shares [][]float64) plots.Line {
-	for i, v := range shares {
-		s := judge.Summarize(v)
-		mean, half := s.Interval()
-		style.X, style.Y = append(style.X, at[i]), append(style.Y, 100*mean)
-		if s.HasInterval {
-			style.Lo, style.Hi = append(style.Lo, 100*max(0, mean-half)), append(style.Hi, 100*min(1, mean+half))
-		}
-	}
-	return style
 }
