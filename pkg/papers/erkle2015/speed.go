@@ -47,21 +47,17 @@ var Speed = experiment.Spec{
 	Version: 2,
 	Timing:  true,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		var cells []experiment.Cell
-		for _, c := range speedCells(scale) {
-			cells = append(cells, experiment.Cell{
-				Name: fmt.Sprintf("n = %d", c.Objects), Dataset: pointsIn(c.Objects), Settings: c, Methods: map[string]int{"ERKLE": triplets.ERKLEVersion},
-			})
-		}
-		return cells
+		return mapped(speedCells(scale), func(c speedCell) experiment.Cell {
+			return experiment.Cell{Name: fmt.Sprintf("n = %d", c.Objects), Dataset: pointsIn(c.Objects), Settings: c, Methods: map[string]int{"ERKLE": triplets.ERKLEVersion}}
+		})
 	},
 	Trials:  experiment.Trials(6),
 	Kinds:   speedKinds,
 	Columns: speedColumns,
 	Trial:   speedTrial,
 	Views: []experiment.View{
-		{Name: "speed-triplets", Title: "Time per active triplet against triplets seen", DrawTimed: drawSpeedTriplets},
-		{Name: "speed-objects", Title: "Time per active triplet, and memory, against the number of objects", DrawTimed: drawSpeedObjects},
+		{Name: "speed-triplets", Title: "Time per active triplet against triplets seen", DrawTimed: drawTimed(speedTriplets)},
+		{Name: "speed-objects", Title: "Time per active triplet, and memory, against the number of objects", DrawTimed: drawTimed(speedObjects)},
 	},
 	Claims: speedClaims,
 	Cost:   time.Minute,
@@ -90,7 +86,7 @@ var speedColumns = experiment.Columns{
 	experiment.Number("repeats", "", "how often the kernel is read in the time measured").In(speedRead),
 }
 
-func speedPhase(kind string, to int) string { return fmt.Sprintf("%s to %d", kind, to) }
+func speedPhase(kind, to string) string { return kind + " to " + to }
 
 func speedTrial(ctx context.Context, run *experiment.Run) error {
 	c := run.Cell.Settings.(speedCell)
@@ -105,7 +101,7 @@ func speedTrial(ctx context.Context, run *experiment.Run) error {
 		}
 		from := 0
 		for _, to := range checkpoints {
-			end := run.Lap(speedPhase(kind, to))
+			end := run.Lap(speedPhase(kind, strconv.Itoa(to)))
 			for _, t := range s.train[from:to] {
 				if err := ctx.Err(); err != nil {
 					return err
@@ -145,7 +141,7 @@ func speedTrial(ctx context.Context, run *experiment.Run) error {
 		repeats = 3
 	}
 	read := 0.0
-	end := run.Lap(speedPhase(speedRead, 0))
+	end := run.Lap(speedPhase(speedRead, "0"))
 	for range repeats {
 		read += floats.Sum(kernel)
 	}

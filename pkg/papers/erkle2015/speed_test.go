@@ -7,6 +7,7 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
@@ -23,7 +24,7 @@ func speedTables(structured, dense func(n float64) float64) (t, times *table.Tab
 				for _, to := range checkpoints {
 					key := table.Key{"cell": "n = " + strconv.Itoa(c.Objects), "trial": strconv.Itoa(trial), "kind": kind, "objects": strconv.Itoa(c.Objects), "triplets": strconv.Itoa(to)}
 					t.Add(key, table.Values{"active": 0.5 * float64(to), "projected": 0, "bytes": 8})
-					times.Add(table.Key{"cell": key["cell"], "trial": key["trial"], "phase": speedPhase(kind, to)},
+					times.Add(table.Key{"cell": key["cell"], "trial": key["trial"], "phase": speedPhase(kind, strconv.Itoa(to))},
 						table.Values{"cpu_s": 0.5 * float64(to-from) * of(float64(c.Objects)) * noise})
 					from = to
 				}
@@ -59,22 +60,22 @@ func TestSpeedClaimsPointTheRightWay(t *testing.T) {
 }
 
 // Times per active triplet are those that were put in, over a part of the stream and between checkpoints.
-func TestSpeedRuns(t *testing.T) {
+func TestTimed(t *testing.T) {
 	tb, times := speedTables(func(n float64) float64 { return 1e-3 * n }, func(n float64) float64 { return n })
-	runs := speedRuns(tb.Where("trial", "0", "kind", speedStructured), times)
-	if len(runs) != len(speedCells(experiment.Full)) {
-		t.Fatalf("%d runs", len(runs))
+	rows := timed(tb.Where("trial", "0", "kind", speedStructured), times)
+	if got := len(rows.Unique("cell")); got != len(speedCells(experiment.Full)) || rows.Where("per object", "0.5").Len() != got {
+		t.Fatalf("%d cells, %d rows after n/2 triplets", got, rows.Where("per object", "0.5").Len())
 	}
-	for _, r := range runs {
-		want := 1e-3 * float64(r.objects)
-		got := append(r.perTriplet(), r.mean(r.objects/2))
-		for i, v := range got {
-			if math.Abs(v/want-1) > 1e-9 { // exact but for round-off
-				t.Errorf("n = %d, %d: %v s, want %v", r.objects, i, v, want)
+	for i, n := range frame.Cells("objects")(rows) {
+		for _, column := range []string{"between", "mean"} {
+			if got, want := rows.Values(column)[i], 1e-3*n; math.Abs(got/want-1) > 1e-9 { // exact but for round-off
+				t.Errorf("n = %v, %s of row %d: %v s, want %v", n, column, i, got, want)
 			}
 		}
 	}
-	if refused(func() { runs[0].mean(1) }) == nil {
+	idle := experimenttest.Table(Speed)
+	idle.Add(table.Key{"cell": "n = 10", "trial": "0", "kind": speedStructured, "objects": "10", "triplets": "5"}, table.Values{"active": 0})
+	if refused(func() { timed(idle, times) }) == nil {
 		t.Error("no error for a mean over no triplet")
 	}
 }
