@@ -125,10 +125,7 @@ func later(r judge.Readings) judge.Readings {
 func testFaster(trials []fig2Times, name string, phase func(n int) string, sizes ...func(fig2Times) int) judge.Readings {
 	var out judge.Readings
 	for _, size := range sizes {
-		at := 0
-		for _, r := range trials {
-			at = max(at, size(r))
-		}
+		at := slices.Max(append(mapped(trials, size), 0))
 		steps, once := stepTimes(trials, phase, at)
 		suffix := fmt.Sprintf(", n = %d, %s", at, name)
 		if once {
@@ -172,10 +169,7 @@ func stepTimes(trials []fig2Times, phase func(n int) string, n int) (out []float
 		return nil, false
 	}
 	if len(measured) == len(trials) {
-		for _, r := range trials {
-			out = append(out, r.spent[phase(n)])
-		}
-		return out, false
+		return mapped(trials, func(r fig2Times) float64 { return r.spent[phase(n)] }), false
 	}
 	before := 0
 	for _, k := range measured[0].steps {
@@ -186,10 +180,8 @@ func stepTimes(trials []fig2Times, phase func(n int) string, n int) (out []float
 	if before == 0 {
 		judge.Refuse("erkle2015: %s was timed in %d of %d trials, and no smaller one in all", phase(n), len(measured), len(trials))
 	}
-	for _, r := range trials {
-		out = append(out, measured[0].spent[phase(n)]*r.spent[phase(before)]/measured[0].spent[phase(before)])
-	}
-	return out, true
+	first := measured[0].spent
+	return mapped(trials, func(r fig2Times) float64 { return first[phase(n)] * r.spent[phase(before)] / first[phase(before)] }), true
 }
 
 // measuredStep says how long one step at the largest size took where it was measured.

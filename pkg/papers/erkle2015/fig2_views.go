@@ -3,6 +3,7 @@ package erkle2015
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/stat"
@@ -54,24 +55,20 @@ func drawFig2a(t, times *table.Table) (plots.Drawing, error) {
 	d := plots.Drawing{Columns: 2}
 	for _, n := range []int{trials[0].middle(), trials[0].large()} {
 		at := trials[0].passes[n]
-		pass, one, two := make([][]float64, len(at)), make([][]float64, fig2Batches), make([][]float64, fig2Batches)
-		var x, seen []float64
-		steps := drawnSteps(trials, n)
-		for i, to := range at {
-			seen = append(seen, float64(to))
-			for _, r := range trials {
-				if len(r.passes[n]) != len(at) {
-					judge.Refuse("erkle2015: n = %d: trial %s has %d checkpoints, trial %s has %d", n, r.trial, len(r.passes[n]), trials[0].trial, len(at))
-				}
-				pass[i] = append(pass[i], r.pass(n)[i])
+		for _, r := range trials {
+			if len(r.passes[n]) != len(at) {
+				judge.Refuse("erkle2015: n = %d: trial %s has %d checkpoints, trial %s has %d", n, r.trial, len(r.passes[n]), trials[0].trial, len(at))
 			}
 		}
+		var x, seen []float64
+		var pass, one, two [][]float64
+		for i, to := range at {
+			seen, pass = append(seen, float64(to)), append(pass, mapped(trials, func(r fig2Times) float64 { return r.pass(n)[i] }))
+		}
+		steps := drawnSteps(trials, n)
 		for i := range fig2Batches {
-			x = append(x, float64((i+1)*minibatch(n, fig2Batches)))
-			for _, s := range steps {
-				one[i] = append(one[i], float64(i+1)*s)
-				two[i] = append(two[i], 2*float64(i+1)*s)
-			}
+			x, one = append(x, float64((i+1)*minibatch(n, fig2Batches))), append(one, mapped(steps, func(s float64) float64 { return float64(i+1) * s }))
+			two = append(two, mapped(steps, func(s float64) float64 { return 2 * float64(i+1) * s }))
 		}
 		p := plots.Panel{Title: fmt.Sprintf("n = %d", n), XLabel: "triplets seen", YLabel: "cumulative CPU time (s)", YLog: true, Marks: []plots.Mark{
 			bandOfLogs(plots.Line{Name: paERKLE, Color: 0}, seen, pass),
@@ -87,7 +84,7 @@ func drawFig2a(t, times *table.Table) (plots.Drawing, error) {
 		d.Panels = append(d.Panels, p)
 	}
 	d.Caption = plots.Caption{Shows: fig2Setup + "Solid: PA-ERKLE, one update per triplet, a pass over 2n. " +
-		"Dashed: GNMDS with one and two steps after each of 20 mini-batches, which are as many times a single step: measured in each trial on the left; on the right one step of that size was run in the first trial (the dot at the first mini-batch), and the others have it times the quotient of their steps to that trial's at the smaller n, as in the verdict. Lines are geometric means over trials, bands 95 % t intervals of the mean logarithm. " + trialsNote(t)}
+		"Dashed: GNMDS with one and two steps after each of 20 mini-batches, which are as many times a single step: measured in each trial on the left; on the right one step of that size was run in the first trial (the dot at the first mini-batch), and the others have it times the quotient of their steps to that trial's at the smaller n, as in the verdict. Lines are geometric means over trials, bands 95 % t intervals of the mean logarithm.", Intervals: experiment.TrialsNote(t, "")}
 	return d, nil
 }
 
@@ -96,11 +93,7 @@ func drawnSteps(trials []fig2Times, n int) []float64 {
 	if out, _ := stepTimes(trials, stepPhase, n); out != nil {
 		return out
 	}
-	var out []float64
-	for _, r := range trials {
-		out = append(out, r.one(stepPhase, n))
-	}
-	return out
+	return mapped(trials, func(r fig2Times) float64 { return r.one(stepPhase, n) })
 }
 
 // fig2Steps are the two kinds of batch steps.
@@ -142,10 +135,7 @@ func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 			if n == large && c.law != nil {
 				continue
 			}
-			var v []float64
-			for _, r := range trials {
-				v = append(v, c.of(r, n))
-			}
+			v := mapped(trials, func(r fig2Times) float64 { return c.of(r, n) })
 			x, spent = append(x, float64(n)), append(spent, v)
 			removed := ""
 			switch k {
@@ -191,12 +181,7 @@ func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 	}{{"one batch step, our full eigendecomposition", ownPhase, sizes}, {"one step of the named program", namedPhase, sizes}, {"one batch step, FitBatch", fitPhase, []int{large}}} {
 		style := plots.Line{Name: other.name, Color: 4 + k}
 		for _, n := range other.at {
-			var v []float64
-			for _, r := range trials {
-				if s := r.spent[other.phase(n)]; s > 0 {
-					v = append(v, s)
-				}
-			}
+			v := slices.DeleteFunc(mapped(trials, func(r fig2Times) float64 { return r.spent[other.phase(n)] }), func(s float64) bool { return !(s > 0) })
 			switch {
 			case len(v) == 0:
 				continue
@@ -218,7 +203,7 @@ func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 	}
 	return plots.Drawing{
 		Panels: []plots.Panel{panel}, Text: text,
-		Caption: plots.Caption{Shows: fig2Setup + "FitBatch is ours and computes only the eigenpairs that it needs where that is cheaper; our full eigendecomposition is by divide and conquer. The named program is GNMDS as van der Maaten and Weinberger released it, whose matrix is not symmetric: a general eigendecomposition, gonum's, at the largest n in the first trial. A pass of PA-ERKLE is one update for each of 2n triplets. Lines go through means over trials; dashed ones, which go on to the paper's n, are power laws c·nᵖ fitted to the logarithms of the times of steps in each trial. " + trialsNote(t)},
+		Caption: plots.Caption{Shows: fig2Setup + "FitBatch is ours and computes only the eigenpairs that it needs where that is cheaper; our full eigendecomposition is by divide and conquer. The named program is GNMDS as van der Maaten and Weinberger released it, whose matrix is not symmetric: a general eigendecomposition, gonum's, at the largest n in the first trial. A pass of PA-ERKLE is one update for each of 2n triplets. Lines go through means over trials; dashed ones, which go on to the paper's n, are power laws c·nᵖ fitted to the logarithms of the times of steps in each trial.", Intervals: experiment.TrialsNote(t, "")},
 	}, nil
 }
 

@@ -32,7 +32,7 @@ var Repeats = experiment.Spec{
 	},
 	Trials:  experiment.Trials(10),
 	Columns: repeatsColumns,
-	Trial:   repeatsTrial,
+	Trial:   measured,
 	Views:   []experiment.View{{Name: "repeats", Title: "Test error by which triplets are repeated", Draw: repeatsView.Draw}},
 	Claims:  repeatsClaims,
 	Cost:    15 * time.Second,
@@ -47,22 +47,19 @@ var repeatsColumns = slices.Concat(experiment.Columns{
 	experiment.Text("triplets", "training triplets seen"),
 }, errorColumns("train"), errorColumns("test"))
 
-func repeatsTrial(ctx context.Context, run *experiment.Run) error {
-	s, err := splitOf(run.Env, run.Cell.Settings.(repeatsSettings).splitSettings, run.Seed)
-	if err != nil {
-		return err
-	}
+func (repeatsSettings) measure(ctx context.Context, r splitRun) error {
+	s := r.split
 	for _, method := range drawMethods {
 		p, err := erkleParams(method)
 		if err != nil {
 			return err
 		}
 		for _, p.Draws = range drawKinds {
-			if err := runERKLE(ctx, s, p, run.Seed, []int{len(s.train) / 4, len(s.train)}, func(seen int, l *triplets.ERKLE) {
+			if err := runERKLE(ctx, s, p, r.Seed, []int{len(s.train) / 4, len(s.train)}, func(seen int, l *triplets.ERKLE) {
 				v, k := table.Values{}, l.Kernel()
 				errorsOf(k, s.train[:seen]).put(v, "train")
 				s.testErrors(k).put(v, "test")
-				run.Rows.Add(table.Key{"method": method, "draws": p.Draws.String(), "triplets": fmt.Sprint(seen)}, v)
+				r.Rows.Add(table.Key{"method": method, "draws": p.Draws.String(), "triplets": fmt.Sprint(seen)}, v)
 			}); err != nil {
 				return err
 			}

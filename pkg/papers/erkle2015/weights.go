@@ -70,7 +70,7 @@ var Weights = experiment.Spec{
 	},
 	Trials:  experiment.Trials(7),
 	Columns: weightsColumns,
-	Trial:   weightsTrial,
+	Trial:   measured,
 	Views:   []experiment.View{{Name: "weights", Title: "Error and rank by the weight of the trace", Draw: weightsView.Draw}},
 	Claims:  weightsClaims,
 	Cost:    time.Minute,
@@ -83,21 +83,17 @@ var weightsColumns = slices.Concat(experiment.Columns{
 	experiment.Number("trace", "", "trace of the kernel; that of the first one is the number of objects"),
 })
 
-func weightsTrial(ctx context.Context, run *experiment.Run) error {
-	settings := run.Cell.Settings.(weightsSettings)
-	s, err := splitOf(run.Env, settings.splitSettings, run.Seed)
-	if err != nil {
-		return err
-	}
-	for _, x := range settings.learners() {
-		if err := runERKLE(ctx, s, x.params, run.Seed, []int{len(s.train)}, func(_ int, l *triplets.ERKLE) {
+func (w weightsSettings) measure(ctx context.Context, r splitRun) error {
+	s := r.split
+	for _, x := range w.learners() {
+		if err := runERKLE(ctx, s, x.params, r.Seed, []int{len(s.train)}, func(_ int, l *triplets.ERKLE) {
 			k := l.Kernel()
 			v := s.errors(k)
 			v["rank"], v["trace"] = float64(triplets.Rank(k, triplets.RankTolerance)), 0
 			for i := range s.objects {
 				v["trace"] += k.At(i, i)
 			}
-			run.Rows.Add(table.Key{"weight": x.name}, v)
+			r.Rows.Add(table.Key{"weight": x.name}, v)
 		}); err != nil {
 			return err
 		}
