@@ -54,7 +54,7 @@ var Denoise = experiment.Spec{
 	},
 	Trials:  experiment.Trials(7),
 	Columns: denoiseColumns,
-	Trial:   denoiseTrial,
+	Trial:   measured,
 	Views: []experiment.View{
 		{Name: "denoise", Title: "Error on clean triplets by what is done about conflicts", Draw: experiment.WithEnds(denoiseView.Draw, denoiseChoices)},
 	},
@@ -80,12 +80,8 @@ var denoiseColumns = slices.Concat(experiment.Columns{
 	experiment.Number("flipped", "", "training triplets with a flipped answer"),
 })
 
-func denoiseTrial(ctx context.Context, run *experiment.Run) error {
-	settings := run.Cell.Settings.(denoiseSettings)
-	noisy, err := noisySplit(run, settings.splitSettings, settings.Flipped)
-	if err != nil {
-		return err
-	}
+func (x denoiseSettings) measure(ctx context.Context, r splitRun) (err error) {
+	noisy := r.flipped(x.Flipped)
 	right := map[metric.Triplet]bool{}
 	for _, t := range noisy.clean[:len(noisy.train)] {
 		right[t] = true
@@ -108,17 +104,17 @@ func denoiseTrial(ctx context.Context, run *experiment.Run) error {
 		reject float64
 	}
 	handlings := []handling{{handleNone, noisy, 0}, {handleDenoise, denoised, 0}}
-	for _, threshold := range settings.Thresholds {
+	for _, threshold := range x.Thresholds {
 		handlings = append(handlings, handling{handleReject(threshold), noisy, threshold})
 	}
 	all := wrong(noisy.train)
 	for _, passes := range denoisePasses {
 		for _, h := range handlings {
 			train := h.split.train
-			if err := runERKLE(ctx, h.split, triplets.ERKLEParams{Beta: passes, Reject: h.reject}, run.Seed, []int{len(train)}, func(_ int, l *triplets.ERKLE) {
+			if err := runERKLE(ctx, h.split, triplets.ERKLEParams{Beta: passes, Reject: h.reject}, r.Seed, []int{len(train)}, func(_ int, l *triplets.ERKLE) {
 				v := noisy.errors(l.Kernel())
 				v["learned"], v["flipped"], v["flipped left out"] = float64(len(train)), all, all-wrong(train)
-				run.Rows.Add(table.Key{"handling": h.name, "passes": strconv.Itoa(passes), "share": table.Format(settings.Flipped)}, v)
+				r.Rows.Add(table.Key{"handling": h.name, "passes": strconv.Itoa(passes), "share": table.Format(x.Flipped)}, v)
 			}); err != nil {
 				return err
 			}

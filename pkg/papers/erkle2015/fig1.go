@@ -451,10 +451,8 @@ func fig1Curves(title, x, label, reading string, methods []string) frame.Panel {
 func fig1bView(about func(t *table.Table) string, panels ...frame.Panel) frame.View {
 	return frame.View{
 		Columns: 1, Missing: "any trial",
-		Panels: atSizes(func(t *table.Table) []string { return t.Where("cell", batchCell).Unique("triplets") }, frame.Each(panels...)),
-		Caption: func(t *table.Table) plots.Caption {
-			return plots.Caption{Shows: about(t), Data: fig1Setup, Intervals: experiment.TrialsNote(t, "")}
-		},
+		Panels:  atSizes(func(t *table.Table) []string { return t.Where("cell", batchCell).Unique("triplets") }, frame.Each(panels...)),
+		Caption: saysOf(about, fig1Setup, ""),
 	}
 }
 

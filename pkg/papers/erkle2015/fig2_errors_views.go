@@ -41,14 +41,10 @@ var fig2bView = frame.View{
 	Panels: frame.Each(
 		minibatchPanel(chosenValid, chosenValid, testErrors, true), minibatchPanel(chosenTest, chosenTest, testErrors, true), minibatchPanel(chosenValid+", ties half", chosenValid, testHalf, true),
 	),
-	Caption: func(t *table.Table) plots.Caption {
-		return plots.Caption{
-			Shows: fmt.Sprintf("Share of %.0f other comparisons that the kernels do not satisfy (a tie, as of objects of which nothing is known yet, is an error, which is the paper's measure; below, half of one), against the triplets seen: 500 points drawn from N(0, I) in R⁵⁰ (25 at smoke scale), a tenth of the paper's objects and triplets.", experiment.First(t.Where("kind", curveRow), "test triplets")),
-			Protocol: "PA-ERKLE takes one pass and has no settings. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before or, dashed, from K = I; 100 iterations: at most that many accelerated ones after every fourth mini-batch, from the kernel before, with τ of erkle2015/tau. " +
-				"Step size δ and weight τ of the trace are those with the least error summed over the curve, per trial, on validation triplets or, the paper's rule, on the test triplets.",
-			Intervals: experiment.TrialsNote(t, ""),
-		}
-	},
+	Caption: saysOf(func(t *table.Table) string {
+		return fmt.Sprintf("Share of %.0f other comparisons that the kernels do not satisfy (a tie, as of objects of which nothing is known yet, is an error, which is the paper's measure; below, half of one), against the triplets seen: 500 points drawn from N(0, I) in R⁵⁰ (25 at smoke scale), a tenth of the paper's objects and triplets.", experiment.First(t.Where("kind", curveRow), "test triplets"))
+	}, "", "PA-ERKLE takes one pass and has no settings. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before or, dashed, from K = I; 100 iterations: at most that many accelerated ones after every fourth mini-batch, from the kernel before, with τ of erkle2015/tau. "+
+		"Step size δ and weight τ of the trace are those with the least error summed over the curve, per trial, on validation triplets or, the paper's rule, on the test triplets."),
 }
 
 // settingsCells say what a setting gave, and in how many trials it was chosen.

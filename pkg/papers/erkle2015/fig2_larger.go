@@ -7,7 +7,6 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
-	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
@@ -49,14 +48,10 @@ var fig2LargerView = frame.View{
 	Columns: 2, Missing: "any trial",
 	Panels: frame.Each(minibatchPanel(chosenTest+" (the paper's rule)", chosenTest, testErrors, false), minibatchPanel(chosenTest+", ties half", chosenTest, testHalf, false)),
 	Text:   &frame.Text{Head: []string{"method", "δ"}, Rows: largerRows(), Cells: settingsCells},
-	Caption: func(t *table.Table) plots.Caption {
-		return plots.Caption{
-			Shows: fmt.Sprintf("As Fig. 2b at n = 500 (erkle2015/fig2-errors), a quarter of the paper's objects and triplets: 1,250 points drawn from N(0, I) in R⁵⁰ (30 at smoke scale). Share of %.0f other comparisons that the kernels do not satisfy (a tie, as of objects of which nothing is known yet, is an error, which is the paper's measure; right, half of one), against the triplets seen.", experiment.First(t.Where("kind", curveRow), "test triplets")),
-			Protocol: "PA-ERKLE takes one pass. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before, with τ = 0 and the step size δ, 0.3 or 1, that has the least error summed over the curve, per trial; with n = 500 nearly all trials chose one of these. " +
-				"The table has both. A step takes time proportional to n³: at n = 5000 the 60 steps of the two curves with one δ would take more than an hour of CPU per trial.",
-			Intervals: experiment.TrialsNote(t, ""),
-		}
-	},
+	Caption: saysOf(func(t *table.Table) string {
+		return fmt.Sprintf("As Fig. 2b at n = 500 (erkle2015/fig2-errors), a quarter of the paper's objects and triplets: 1,250 points drawn from N(0, I) in R⁵⁰ (30 at smoke scale). Share of %.0f other comparisons that the kernels do not satisfy (a tie, as of objects of which nothing is known yet, is an error, which is the paper's measure; right, half of one), against the triplets seen.", experiment.First(t.Where("kind", curveRow), "test triplets"))
+	}, "", "PA-ERKLE takes one pass. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before, with τ = 0 and the step size δ, 0.3 or 1, that has the least error summed over the curve, per trial; with n = 500 nearly all trials chose one of these. "+
+		"The table has both. A step takes time proportional to n³: at n = 5000 the 60 steps of the two curves with one δ would take more than an hour of CPU per trial."),
 }
 
 // largerRows are those of each method and step size.

@@ -223,12 +223,9 @@ var fig2bLargeView = frame.View{
 		frame.Line(plots.Line{Name: "a tie is an error", Color: 0}, "triplets", testErrors, frame.Percent),
 		frame.Line(plots.Line{Name: "a tie is half an error", Color: 1}, "triplets", testHalf, frame.Percent),
 	}}),
-	Caption: func(t *table.Table) plots.Caption {
-		return plots.Caption{
-			Shows:    fmt.Sprintf("Share of 50,000 other comparisons (300 at smoke scale) that PA-ERKLE's kernel does not satisfy during one pass, n = %s points drawn from N(0, I) in R⁵⁰. A comparison of objects of which nothing is known yet is a tie, which the paper's measure counts as an error.", experiment.FirstName(t, "objects")),
-			Protocol: "The curves of batch GNMDS need an eigendecomposition of minutes per step here and are drawn at n = 500 (fig2b).", Intervals: experiment.TrialsNote(t, ""),
-		}
-	},
+	Caption: saysOf(func(t *table.Table) string {
+		return fmt.Sprintf("Share of 50,000 other comparisons (300 at smoke scale) that PA-ERKLE's kernel does not satisfy during one pass, n = %s points drawn from N(0, I) in R⁵⁰. A comparison of objects of which nothing is known yet is a tie, which the paper's measure counts as an error.", experiment.FirstName(t, "objects"))
+	}, "", "The curves of batch GNMDS need an eigendecomposition of minutes per step here and are drawn at n = 500 (fig2b)."),
 }
 
 var fig2SkipsView = frame.View{
@@ -241,11 +238,9 @@ var fig2SkipsView = frame.View{
 		})...),
 		frame.Row{Names: []string{"beside: updates that the printed rule skips"}, Cells: spreadCells(frame.Column("active").Minus(frame.Column("printed")), func(float64) string { return "" })},
 	)},
-	Caption: func(t *table.Table) plots.Caption {
-		return plots.Caption{
-			Shows: skipsShare + "A pass of PA-ERKLE, from K = I, over 2n random comparisons of n points drawn from N(0, I) in R⁵⁰, answered without error. " + skipsRule + skipsOurs(t), Intervals: experiment.TrialsNote(t, ""),
-		}
-	},
+	Caption: saysOf(func(t *table.Table) string {
+		return skipsShare + "A pass of PA-ERKLE, from K = I, over 2n random comparisons of n points drawn from N(0, I) in R⁵⁰, answered without error. " + skipsRule + skipsOurs(t)
+	}, "", ""),
 }
 
 // withoutEigenpair is the share of the printed triplets that have none of so many eigenpairs, in per cent.

@@ -61,7 +61,7 @@ var Flips = experiment.Spec{
 	},
 	Trials:  experiment.Trials(7),
 	Columns: flipsColumns,
-	Trial:   flipsTrial,
+	Trial:   measured,
 	Views: []experiment.View{
 		{Name: "flips", Title: "Error on clean triplets against the share of flipped answers", Draw: flipsView.Draw},
 		{Name: "flips-errors", Title: "Errors, rejected steps and τ by the share of flipped answers", Draw: experiment.WithEnds(flipsErrorsView.Draw, flipChoices)},
@@ -101,32 +101,28 @@ func flipped(rng *rand.Rand, ts []metric.Triplet, share float64) []metric.Triple
 	return out
 }
 
-// noisySplit is the split of a trial with flipped training and validation answers, whose test triplets are those of
-// the clean one: which comparisons test is told by their objects, not by the answers.
-func noisySplit(run *experiment.Run, settings splitSettings, share float64) (split, error) {
-	s, err := splitOf(run.Env, settings, run.Seed)
+// flipped is the split with flipped training and validation answers, whose test triplets are those of the clean one: which comparisons
+// test is told by their objects, not by the answers.
+func (r splitRun) flipped(share float64) split {
+	s := r.split
 	s.clean = slices.Concat(s.train, s.validation)
-	s.train = flipped(run.Seed.Stream("flipped training answers"), s.train, share)
-	s.validation = flipped(run.Seed.Stream("flipped validation answers"), s.validation, share)
-	return s, err
+	s.train = flipped(r.Seed.Stream("flipped training answers"), s.train, share)
+	s.validation = flipped(r.Seed.Stream("flipped validation answers"), s.validation, share)
+	return s
 }
 
-func flipsTrial(ctx context.Context, run *experiment.Run) error {
-	settings := run.Cell.Settings.(flipsSettings)
-	s, err := noisySplit(run, settings.splitSettings, settings.Flipped)
-	if err != nil {
-		return err
-	}
+func (x flipsSettings) measure(ctx context.Context, r splitRun) error {
+	s := r.flipped(x.Flipped)
 	add := func(method string, errors, v table.Values) {
 		maps.Copy(v, errors)
-		run.Rows.Add(table.Key{"method": method, "share": table.Format(settings.Flipped)}, v)
+		r.Rows.Add(table.Key{"method": method, "share": table.Format(x.Flipped)}, v)
 	}
 	for _, method := range flipOnline {
 		p, err := erkleParams(method)
 		if err != nil {
 			return err
 		}
-		if err := runERKLE(ctx, s, p, run.Seed, []int{len(s.train)}, func(_ int, l *triplets.ERKLE) {
+		if err := runERKLE(ctx, s, p, r.Seed, []int{len(s.train)}, func(_ int, l *triplets.ERKLE) {
 			add(method, s.errors(l.Kernel()), table.Values{"active": float64(l.Stats().Active), "rejected": float64(l.Stats().Rejected)})
 		}); err != nil {
 			return fmt.Errorf("%s: %w", method, err)
@@ -136,8 +132,8 @@ func flipsTrial(ctx context.Context, run *experiment.Run) error {
 		var best triplets.BatchResult
 		var chosen float64
 		least := math.MaxInt
-		for _, tau := range settings.Taus {
-			f, err := triplets.FitBatch(ctx, s.objects, s.train, triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.loss, Tau: tau, Iterations: settings.Iterations, Tol: batchTol})
+		for _, tau := range x.Taus {
+			f, err := triplets.FitBatch(ctx, s.objects, s.train, triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.loss, Tau: tau, Iterations: x.Iterations, Tol: batchTol})
 			if err != nil {
 				return fmt.Errorf("%s: %w", b.name, err)
 			}

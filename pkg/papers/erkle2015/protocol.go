@@ -502,6 +502,11 @@ const (
 // trialsNote describes the intervals of a figure.
 func trialsNote(t *table.Table) string { return experiment.TrialsNote(t, "") }
 
+// saysOf is frame.Says of what a table says is shown.
+func saysOf(shows func(t *table.Table) string, data, protocol string) func(*table.Table) plots.Caption {
+	return func(t *table.Table) plots.Caption { return frame.Says(shows(t), data, protocol, "")(t) }
+}
+
 // curveOf draws, in per cent, a share per row of g against an index column that holds numbers, as a mean over trials with a band.
 func curveOf(g *table.Table, x string, style plots.Line, shares func(*table.Table) []float64) plots.Line {
 	for at, rows := range g.Group(x) {

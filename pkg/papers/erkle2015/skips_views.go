@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
@@ -61,10 +60,8 @@ const (
 
 var skipsView = frame.View{
 	From: paRows, Columns: 3, Missing: "any trial",
-	Panels: frame.PerGroup(func(cells []string) frame.Panel { return skipsPanel(cells[0], true) }, "cell"),
-	Caption: func(t *table.Table) plots.Caption {
-		return plots.Caption{Shows: skipsShare + skipsSetup + skipsOurs(t), Intervals: experiment.TrialsNote(t, "")}
-	},
+	Panels:  frame.PerGroup(func(cells []string) frame.Panel { return skipsPanel(cells[0], true) }, "cell"),
+	Caption: saysOf(func(t *table.Table) string { return skipsShare + skipsSetup + skipsOurs(t) }, "", ""),
 }
 
 const skipsShare = "Share of the active updates so far for which no eigenpair is computed, by what shows that there is no negative eigenvalue. "

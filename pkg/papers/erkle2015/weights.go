@@ -36,9 +36,9 @@ type weighted struct {
 }
 
 // learners have each weight, in order.
-func (s weightsSettings) learners() []weighted {
+func (w weightsSettings) learners() []weighted {
 	out := []weighted{{weightNone, triplets.ERKLEParams{}}, {weightBudget, triplets.ERKLEParams{TraceRule: triplets.TraceBudget}}, {weightShare, triplets.ERKLEParams{TraceRule: triplets.TraceShare}}}
-	for _, tau := range s.Fixed {
+	for _, tau := range w.Fixed {
 		out = append(out, weighted{weightFixed(tau), triplets.ERKLEParams{Trace: tau}})
 	}
 	return out
