@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/gonum/floats"
-
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
@@ -184,21 +182,6 @@ func earlySize(t *table.Table) int {
 		judge.Refuse("erkle2015: batch methods at %d sizes, want at least 3", len(sizes))
 	}
 	return sizes[len(sizes)-3]
-}
-
-// scaled multiplies each number.
-func scaled(by float64, v []float64) []float64 { return floats.ScaleTo(make([]float64, len(v)), by, v) }
-
-// falls returns the share of the early error by which the late one is smaller; 0 if there is no early error.
-func falls(early, late []float64) []float64 {
-	judge.SameLength("trials early and late", early, late)
-	out := make([]float64, len(early))
-	for i := range early {
-		if early[i] > 0 {
-			out[i] = 1 - late[i]/early[i]
-		}
-	}
-	return out
 }
 
 // fall is the share of the early error by which the late one is smaller; 0 if there is no early error.

@@ -3,7 +3,6 @@ package erkle2015
 import (
 	"context"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -388,23 +387,6 @@ func errorShare(part string, tie float64) frame.Measure {
 	return frame.Column(part + " wrong").Minus(frame.Column(part + " ties").Times(tie)).Over(frame.Column(part + " triplets"))
 }
 
-// strictErrors is strictIn of a table.
-func strictErrors(t *table.Table, part string) []float64 { return errorShare(part, 0)(t) }
-
-// halfErrors is halfIn of a table.
-func halfErrors(t *table.Table, part string) []float64 { return errorShare(part, 0.5)(t) }
-
-func errorShares(t *table.Table, part string, tie float64) []float64 { return errorShare(part, tie)(t) }
-
-// perTrial returns the strict test errors of the rows with the given cells, which must be one per trial.
-func perTrial(t *table.Table, nameValue ...string) []float64 {
-	g := t.Where(nameValue...)
-	if n := len(t.Unique("trial")); g.Len() != n || len(g.Unique("trial")) != n {
-		judge.Refuse("erkle2015: %q: %d rows for %d trials", nameValue, g.Len(), n)
-	}
-	return testErrors(g)
-}
-
 // mapped is a function of each of some values.
 func mapped[T, R any](values []T, of func(T) R) []R {
 	out := make([]R, len(values))
@@ -417,21 +399,12 @@ func mapped[T, R any](values []T, of func(T) R) []R {
 // points are differences of errors.
 var points = judge.Rule{Scale: 100, Unit: "points"}
 
-// numberIn reads a number in a column of names.
-func numberIn(column, cell string) float64 {
-	v, err := strconv.ParseFloat(cell, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		judge.Refuse("erkle2015: column %s: %q is not a finite number", column, cell)
-	}
-	return v
-}
-
 // maxCount is the largest number of objects or triplets.
 const maxCount = 1_000_000_000
 
 // count reads a number of objects or triplets in a column of names.
 func count(column, cell string) int {
-	return experiment.Whole("erkle2015: column "+column, numberIn(column, cell), 1, maxCount)
+	return experiment.Whole("erkle2015: column "+column, frame.Parse(column, cell), 1, maxCount)
 }
 
 // countsIn reads the numbers of objects or triplets in a column of names.
@@ -499,52 +472,9 @@ const (
 	byEnd        = "τ by validation after all triplets"
 )
 
-// trialsNote describes the intervals of a figure.
-func trialsNote(t *table.Table) string { return experiment.TrialsNote(t, "") }
-
 // saysOf is frame.Says of what a table says is shown.
 func saysOf(shows func(t *table.Table) string, data, protocol string) func(*table.Table) plots.Caption {
 	return func(t *table.Table) plots.Caption { return frame.Says(shows(t), data, protocol, "")(t) }
-}
-
-// curveOf draws, in per cent, a share per row of g against an index column that holds numbers, as a mean over trials with a band.
-func curveOf(g *table.Table, x string, style plots.Line, shares func(*table.Table) []float64) plots.Line {
-	for at, rows := range g.Group(x) {
-		s := judge.Summarize(shares(rows))
-		mean, half := s.Interval()
-		style.X, style.Y = append(style.X, numberIn(x, at)), append(style.Y, 100*mean)
-		if s.HasInterval {
-			style.Lo, style.Hi = append(style.Lo, 100*max(0, mean-half)), append(style.Hi, 100*min(1, mean+half))
-		}
-	}
-	return style
-}
-
-// groups yields the rows of each combination of cells of some columns, the first column outermost.
-func groups(t *table.Table, columns ...string) iter.Seq2[[]string, *table.Table] {
-	return func(yield func([]string, *table.Table) bool) {
-		var within func(rows *table.Table, cells []string) bool
-		within = func(rows *table.Table, cells []string) bool {
-			if len(cells) == len(columns) {
-				return yield(slices.Clone(cells), rows)
-			}
-			for cell, g := range rows.Group(columns[len(cells)]) {
-				if !within(g, append(cells, cell)) {
-					return false
-				}
-			}
-			return true
-		}
-		within(t, nil)
-	}
-}
-
-// orMissing is a drawing, or one that says what is missing where it shows nothing.
-func orMissing(d plots.Drawing, what string) (plots.Drawing, error) {
-	if len(d.Panels) == 0 && (d.Text == nil || len(d.Text.Rows) == 0) {
-		return plots.Missing(what), nil
-	}
-	return d, nil
 }
 
 // stylesOf are the lines of some methods.

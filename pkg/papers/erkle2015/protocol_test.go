@@ -2,7 +2,6 @@ package erkle2015
 
 import (
 	"context"
-	"math"
 	"slices"
 	"testing"
 
@@ -101,7 +100,7 @@ func TestErrorShares(t *testing.T) {
 	if got := tb.Values("test wrong")[0]; got != 6 {
 		t.Errorf("wrong: %v, want 6 with the ties", got)
 	}
-	if s, h := strictErrors(tb, "test")[0], halfErrors(tb, "test")[0]; s != 0.75 || h != 0.625 {
+	if s, h := testErrors(tb)[0], testHalf(tb)[0]; s != 0.75 || h != 0.625 {
 		t.Errorf("shares %v and %v, want 0.75 and 0.625", s, h)
 	}
 }
@@ -172,20 +171,5 @@ func TestFitPath(t *testing.T) {
 	const tol = 1e-9 // projections of nearly equal kernels, entries of the order of 1
 	if !mat.EqualApprox(r.Kernel, last, tol) {
 		t.Error("two fits of 2 steps are not one of 4")
-	}
-}
-
-func TestCurve(t *testing.T) {
-	tb := table.New([]string{"trial", "triplets"}, errorColumns("test").Numbers())
-	for trial := range 8 {
-		for _, at := range []string{"10", "20"} {
-			v := table.Values{}
-			errorCount{wrong: 4 + trial%2, of: 10}.put(v, "test")
-			tb.Add(table.Key{"trial": string(rune('0' + trial)), "triplets": at}, v)
-		}
-	}
-	line := curveOf(tb, "triplets", styles[paERKLE], testErrors)
-	if !slices.Equal(line.X, []float64{10, 20}) || math.Abs(line.Y[0]-45) > 1e-12 || !(line.Lo[0] < 45 && line.Hi[0] > 45) {
-		t.Errorf("%+v, want 45 %% with a band at 10 and 20", line)
 	}
 }

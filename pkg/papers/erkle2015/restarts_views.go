@@ -77,7 +77,7 @@ func level(rival frame.Measure, style plots.Line) frame.Mark {
 
 func restartCaption(shows string, t *table.Table) plots.Caption {
 	return plots.Caption{Shows: shows, Protocol: "Coordinates X of the objects in place of a kernel K = XXᵀ minimise the same objective F, Σ l + τ‖X‖², from ten random starts, X from N(0, 1/d), by L-BFGS (GNMDS by way of its Moreau envelope), with the τ of erkle2015/tau for the fit of K (Section 2: \"the best is chosen among them\"). " +
-		"F(0) is the objective of all objects in one place. A start ends where the size of its gradient is 0.001 in these units, or after 1,000 iterations, as most of GNMDS do, whose objective has kinks. Fits of K, convex with GNMDS and STE, end at a residual of 0.001, for these a bound on the distance from the minimum, or after as many. Synthetic: 10,000 comparisons of 100 points in R⁵⁰, as in Fig. 1; materials and shoes: 1,000 answers, as in Fig. 4.", Intervals: trialsNote(t)}
+		"F(0) is the objective of all objects in one place. A start ends where the size of its gradient is 0.001 in these units, or after 1,000 iterations, as most of GNMDS do, whose objective has kinks. Fits of K, convex with GNMDS and STE, end at a residual of 0.001, for these a bound on the distance from the minimum, or after as many. Synthetic: 10,000 comparisons of 100 points in R⁵⁰, as in Fig. 1; materials and shoes: 1,000 answers, as in Fig. 4.", Intervals: experiment.TrialsNote(t, "")}
 }
 
 func drawRestartsFollowed(t *table.Table) (plots.Drawing, error) {
