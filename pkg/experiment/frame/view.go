@@ -352,15 +352,16 @@ func (v View) Draw(t *table.Table) (plots.Drawing, error) {
 	if v.Needs != nil && t.Where(v.Needs...).Len() == 0 {
 		return plots.Missing(v.Missing), nil
 	}
+	rows := t
 	if v.From != nil {
-		t = v.From(t)
+		rows = v.From(t)
 	}
 	d := plots.Drawing{Columns: v.Columns}
 	if v.Panels != nil {
-		d.Panels = v.Panels(t)
+		d.Panels = v.Panels(rows)
 	}
 	if v.Text != nil {
-		d.Text = v.Text.of(t)
+		d.Text = v.Text.of(rows)
 	}
 	return Given(v.Missing, d, func() plots.Caption { return v.Caption(t) }), nil
 }

@@ -193,7 +193,7 @@ func drawDivergenceChoices(all []scaled) plots.Drawing {
 	for _, s := range all {
 		for _, r := range s.sets {
 			for _, name := range phiNames {
-				text.Rows = append(text.Rows, append([]string{r.name, describe[s.features], name}, choiceCells(r, name, settingChosen)...))
+				text.Rows = append(text.Rows, append([]string{r.name, describe[s.features], name}, oldChoiceCells(r, name, settingChosen)...))
 			}
 		}
 	}

@@ -2,9 +2,9 @@ package logdet2012
 
 import (
 	"fmt"
-	"slices"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
@@ -22,46 +22,45 @@ var fig1aClaims = experiment.Claims([]experiment.Claim{
 		Statement: somewhatHigher + " (Here: LogDet Linear.)",
 		Where:     "Section 6.1, Fig. 1(a)", Theirs: experiment.FigureOnly,
 		Predicate: fmt.Sprintf(somewhatMeaning, logDetLinear),
-		Test:      func(t *table.Table) judge.Test { return higher(t, logDetLinear) },
+		Test:      frame.Readings(higher(logDetLinear)...),
 	},
 	{
 		ID: "fig1a-gaussian", View: "fig1a",
 		Statement: somewhatHigher + " (Here: LogDet Gaussian.)",
 		Where:     "Section 6.1, Fig. 1(a)", Theirs: experiment.FigureOnly,
 		Predicate: fmt.Sprintf(somewhatMeaning, logDetGaussian) + " Also, with the percentiles, σ² chosen on a wider grid on those data sets where most folds chose the end of ½, 1 and 2 medians.",
-		Test: func(t *table.Table) judge.Test {
-			return slices.Concat(higher(t, logDetGaussian), widerReadings(t))
-		},
+		Test:      frame.Readings(append(higher(logDetGaussian), widerReadings()...)...),
 	},
 })
 
 // exceptions is how many of n data sets "most" leaves out: all but the least majority.
 func exceptions(n int) int { return (n - 1) / 2 }
 
-// higher is the test that a method has a lower error than its rivals on most data sets.
-func higher(t *table.Table, method string) judge.Readings {
-	var out judge.Readings
+// higher are the readings of the statement that a method has a lower error than its rivals on most data sets.
+func higher(method string) (out []frame.Reading) {
 	for _, rd := range allReadings {
-		out = append(out, readingsAgainst(t, rd, func(results) string { return method })...)
+		out = append(out, rd.against(errorOf(method, "bounds", rd.bounds))...)
 	}
 	return out
 }
 
-// readingsAgainst are the comparisons of a method, which may differ by data set, with the best
-// rival and with the mean of all.
-func readingsAgainst(t *table.Table, rd reading, method func(results) string) judge.Readings {
-	all := resultsOf(t, rd.features)
-	if len(all) == 0 {
-		judge.Refuse("logdet2012: there are no results with %s", rd)
+// against are the comparisons of errors with the best rival and with the mean of all.
+func (rd reading) against(ours frame.Measure) []frame.Reading {
+	most := func(rival func(rows *table.Table) (note string, its frame.Measure)) frame.Test {
+		return func(t *table.Table) judge.Test {
+			var units []judge.Unit
+			for database, g := range t.Where("features", rd.features).Group("database") {
+				note, its := rival(g)
+				units = append(units, judge.Unit{Name: titleOf(database) + note, Diffs: its.Minus(ours)(g)})
+			}
+			return judge.Positive{Units: units, Exceptions: exceptions(len(units)), Rule: points}
+		}
 	}
-	var best, mean []judge.Unit
-	for _, r := range all {
-		rival, ours := r.bestRival(), r.errors(method(r), rd.bounds)
-		best = append(best, judge.Paired(r.name+" (against "+rival+")", r.errors(rival, ""), ours))
-		mean = append(mean, judge.Paired(r.name, r.meanOfRivals(), ours))
-	}
-	return judge.Readings{
-		{Name: rd.String() + ", best rival", Test: judge.Positive{Units: best, Exceptions: exceptions(len(best)), Rule: points}},
-		{Name: rd.String() + ", mean of the rivals", Test: judge.Positive{Units: mean, Exceptions: exceptions(len(mean)), Rule: points}},
+	return []frame.Reading{
+		{Name: rd.String() + ", best rival", Test: most(func(rows *table.Table) (string, frame.Measure) {
+			best := bestRival(rows)
+			return " (against " + best + ")", errorOf(best)
+		})},
+		{Name: rd.String() + ", mean of the rivals", Test: most(func(*table.Table) (string, frame.Measure) { return "", meanOfRivals })},
 	}
 }

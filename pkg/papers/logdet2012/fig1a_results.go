@@ -2,14 +2,13 @@ package logdet2012
 
 import (
 	"cmp"
-	"fmt"
+	"math"
 	"slices"
-	"strconv"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 
 	"metriclab/pkg/learners/itml"
@@ -41,100 +40,68 @@ var (
 	allReadings = []reading{asPublished, {datasets.ZScore.String(), percentiles}, byBins}
 )
 
-// results are the rows of one data set, or of one scaling of the features.
-type results struct {
-	name   string // for a reader
-	t      *table.Table
-	varied string   // the column that is varied: bounds, dims or constraints
-	fixed  []string // the methods that do not use what is varied
+// share is what a row counts of what it is of, by trial and fold.
+var share = frame.Share("value", "of")
 
-	// features and program are the scaling of counts and the program of Fig. 1(b, c); program is "" on the stand-in.
-	features, program string
+// shareOf is share of the rows of a kind and a method with some other cells.
+func shareOf(kind, method string, where ...string) frame.Measure {
+	return share.Where(append([]string{"kind", kind, "method", method}, where...)...)
 }
 
-// of returns the rows of a kind and a method where the varied column has a value. It
-// ignores the value for a fixed method.
-func (r results) of(kind, method string, value any) *table.Table {
-	g := r.t.Where("kind", kind, "method", method)
-	if slices.Contains(r.fixed, method) {
-		return g
-	}
-	return g.Where(r.varied, fmt.Sprint(value))
+// errorOf is the share of test rows that are wrong.
+func errorOf(method string, where ...string) frame.Measure { return shareOf("wrong", method, where...) }
+
+// Errors in per cent with the intervals of points: as marks, and as lines, whose bands end at 0 alone.
+var (
+	errorBand = frame.Percent.By(summary)
+	errorLine = frame.Band{Scale: 100, Possible: [2]float64{0, math.Inf(1)}}.By(summary)
+)
+
+// errorCell is a column of a text with a mean error.
+func errorCell(head string, m frame.Measure) frame.Cell {
+	return frame.WithInterval(head, m, errorBand)
 }
 
-// errors are the shares of test rows that are wrong, by trial and fold.
-func (r results) errors(method string, value any) []float64 {
-	return shares(r.of("wrong", method, value))
-}
-
-// numbers lists the values of the varied column, which are numbers, ascending.
-func (r results) numbers() []int { return r.numbersOf("wrong") }
-
-// numbersOf is numbers in the rows of a kind.
-func (r results) numbersOf(kind string) []int {
-	var out []int
-	for _, s := range r.t.Where("kind", kind).Unique(r.varied) {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			judge.Refuse("%s: %w", r.varied, err)
+// orDash is a column that has a dash where rows have no number.
+func orDash(m frame.Measure, c frame.Cell) frame.Cell {
+	return frame.Cell{Head: c.Head, Of: func(rows *table.Table) string {
+		if len(m(rows)) == 0 {
+			return "–"
 		}
-		out = append(out, n)
-	}
-	slices.Sort(out)
-	return out
+		return c.Of(rows)
+	}}
 }
 
-// size is the mean of a size over the rows that have it.
-func (r results) size(what string) float64 {
-	return stat.Mean(r.t.Where("kind", "size", "at", what).Values("value"), nil)
+// sizesOf returns what gives the mean of a size over the rows that have it.
+func sizesOf(rows *table.Table) func(what string) float64 {
+	return func(what string) float64 {
+		return stat.Mean(rows.Where("kind", "size", "at", what).Values("value"), nil)
+	}
+}
+
+// sizeCells are columns with the means of sizes.
+func sizeCells(of ...string) (out []frame.Cell) {
+	for _, what := range of {
+		out = append(out, frame.Of(what, frame.Column("value").Where("kind", "size", "at", what), frame.Band{}, "%.0f"))
+	}
+	return out
 }
 
 // bestRival is the rival of the least mean error.
-func (r results) bestRival() string {
+func bestRival(rows *table.Table) string {
 	return slices.MinFunc(rivals, func(a, b string) int {
-		return cmp.Compare(stat.Mean(r.errors(a, ""), nil), stat.Mean(r.errors(b, ""), nil))
+		return cmp.Compare(stat.Mean(errorOf(a)(rows), nil), stat.Mean(errorOf(b)(rows), nil))
 	})
 }
 
-// meanOfRivals is the mean error of the rivals, by trial and fold.
-func (r results) meanOfRivals() []float64 {
-	var all [][]float64
+// meanOfRivals is the mean error of the rivals.
+var meanOfRivals = func() frame.Measure {
+	var all []frame.Measure
 	for _, m := range rivals {
-		all = append(all, r.errors(m, ""))
+		all = append(all, errorOf(m))
 	}
-	return meanOf(r.name+": errors of the rivals", all)
-}
-
-// meanOf is the mean of columns, by trial and fold. what names them.
-func meanOf(what string, columns [][]float64) []float64 {
-	judge.SameLength(what, columns...)
-	out := make([]float64, len(columns[0]))
-	for _, c := range columns {
-		floats.AddScaled(out, 1/float64(len(columns)), c)
-	}
-	return out
-}
-
-// relativeBound is the mean of a bound among squared distances of features, in their
-// median.
-func (r results) relativeBound(bounds, at string) float64 {
-	return stat.Mean(shares(r.t.Where("kind", "bound", "bounds", bounds, "at", at)), nil)
-}
-
-// shares divides the values of a table by what they are of.
-func shares(t *table.Table) []float64 {
-	return floats.DivTo(make([]float64, t.Len()), t.Values("value"), t.Values("of"))
-}
-
-// resultsOf returns the data sets that a table has under a scaling, in the order of the
-// table.
-func resultsOf(t *table.Table, features string) []results {
-	var out []results
-	for name, g := range t.Where("features", features).Group("database") {
-		out = append(out, results{name: titleOf(name), t: g, varied: "bounds", fixed: rivals})
-	}
-	return out
-}
+	return frame.Mean("errors of the rivals", all...)
+}()
 
 // titleOf names a data set for a reader.
 func titleOf(database string) string {

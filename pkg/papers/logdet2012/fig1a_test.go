@@ -131,17 +131,14 @@ func TestReadings(t *testing.T) {
 
 // Errors are by trial and fold; the best rival is that of the least mean.
 func TestResults(t *testing.T) {
-	r := resultsOf(made(lead(0.02, "wine")), asPublished.features)[0]
-	e := r.errors(lmnn, percentiles)
+	r := made(lead(0.02, "wine")).Where("features", asPublished.features, "database", "wine")
+	e := errorOf(lmnn)(r)
 	// Trial 0 of method 6: 50 of 500 in each fold, without spread; trial 1 has 50.1.
 	if len(e) != folds*madeTrials || e[0] != 0.1 || e[1] != 0.1 || e[2] == 0.1 || e[2] != e[3] {
 		t.Errorf("errors %v", e)
 	}
-	if got := r.bestRival(); got != lmnn {
+	if got := bestRival(r); got != lmnn {
 		t.Errorf("the best rival is %s", got)
-	}
-	if r.name != "wine" {
-		t.Errorf("the name is %s", r.name)
 	}
 }
 
@@ -165,13 +162,13 @@ func TestViewsOfPartialTables(t *testing.T) {
 func TestWiderGrid(t *testing.T) {
 	tb := made(lead(0.02, "wine", "ionosphere", "balance-scale"))
 	for _, rd := range allReadings {
-		for _, r := range resultsOf(tb, rd.features) {
+		for database, g := range tb.Where("features", rd.features).Group("database") {
 			want := logDetGaussian
-			if r.name == "wine" || r.name == ionosphere || r.name == "soybean (large)" && rd.features == "zscore" {
+			if database == "wine" || database == ionosphere || database == "soybean" && rd.features == "zscore" {
 				want = logDetWider
 			}
-			if got := r.widest(); got != want {
-				t.Errorf("%s, %s: %s, want %s", rd, r.name, got, want)
+			if !slices.Equal(widest(g), errorOf(want, "bounds", percentiles)(g)) {
+				t.Errorf("%s, %s: not the errors of %s", rd, database, want)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 
 	"metriclab/pkg/learners/itml"
@@ -59,25 +60,26 @@ func widerCells(scale experiment.Scale) []experiment.Cell {
 	return cells
 }
 
-// widest is LogDet Gaussian with the widest grid that a data set has.
-func (r results) widest() string {
-	if len(r.errors(logDetWider, percentiles)) > 0 {
-		return logDetWider
+// widest is the error of LogDet Gaussian with the widest grid that a data set has.
+func widest(rows *table.Table) []float64 {
+	if e := errorOf(logDetWider)(rows); len(e) > 0 {
+		return e
 	}
-	return logDetGaussian
+	return errorOf(logDetGaussian, "bounds", percentiles)(rows)
 }
 
 // widerReadings are those of the claim about LogDet Gaussian with the wider grids.
-func widerReadings(t *table.Table) judge.Readings {
-	if t.Where("kind", "wrong", "method", logDetWider).Len() == 0 {
-		judge.Refuse("logdet2012: there are no results of %s", logDetWider)
-	}
-	var out judge.Readings
+func widerReadings() (out []frame.Reading) {
 	for _, rd := range allReadings {
 		if rd.bounds == percentiles {
-			for _, r := range readingsAgainst(t, rd, results.widest) {
-				r.Name, r.Afterwards = r.Name+", wider grid of σ²", widerKnown
-				out = append(out, r)
+			for _, r := range rd.against(widest) {
+				test := func(t *table.Table) judge.Test {
+					if t.Where("kind", "wrong", "method", logDetWider).Len() == 0 {
+						judge.Refuse("logdet2012: there are no results of %s", logDetWider)
+					}
+					return r.Test(t)
+				}
+				out = append(out, frame.Reading{Name: r.Name + ", wider grid of σ²", Test: test, Afterwards: widerKnown})
 			}
 		}
 	}

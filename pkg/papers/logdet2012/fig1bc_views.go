@@ -166,12 +166,12 @@ func drawWordChoices(all []results) plots.Drawing {
 		for _, n := range r.numbers() {
 			for _, m := range clarifyMethods {
 				if m != euclidean && m != invCovariance { // these choose nothing and need no iterations
-					text.Rows = append(text.Rows, append([]string{r.name, strconv.Itoa(n), m}, choiceCells(r, m, n)...))
+					text.Rows = append(text.Rows, append([]string{r.name, strconv.Itoa(n), m}, oldChoiceCells(r, m, n)...))
 				}
 			}
 		}
 	}
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: choiceNote(all[0]) + wordProtocol(all[0])}}
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: choiceNote(all[0].t) + " " + wordProtocol(all[0])}}
 }
 
 func drawTopics(all []results) plots.Drawing {

@@ -139,11 +139,11 @@ func drawTextChoices(all []textResults) plots.Drawing {
 	for _, r := range all {
 		for _, k := range r.basisSizes() {
 			for _, m := range []string{logDetLinear, logDetDropped, logDetFar, scaledI, lmnn, basisLMNN} {
-				text.Rows = append(text.Rows, append([]string{r.name, describeNorm[r.norm], strconv.Itoa(k), m}, choiceCells(r.results, m, k)...))
+				text.Rows = append(text.Rows, append([]string{r.name, describeNorm[r.norm], strconv.Itoa(k), m}, oldChoiceCells(r.results, m, k)...))
 			}
 		}
 	}
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: choiceNoteOn(all[0].results, "half of its documents") + textProtocol(all[0].results)}}
+	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: choiceNoteOn(all[0].t, "half of its documents") + " " + textProtocol(all[0].results)}}
 }
 
 func drawTextData(all []textResults) plots.Drawing {

@@ -156,7 +156,7 @@ func drawImageChoices(all []results) plots.Drawing {
 		for _, per := range r.numbers() {
 			for _, rule := range []string{learnedNN, plainSVM} {
 				for _, m := range ofKernels(rule) {
-					text.Rows = append(text.Rows, append([]string{r.name, strconv.Itoa(per), m}, choiceCells(r, m, per)...))
+					text.Rows = append(text.Rows, append([]string{r.name, strconv.Itoa(per), m}, oldChoiceCells(r, m, per)...))
 				}
 			}
 		}

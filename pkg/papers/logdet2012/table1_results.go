@@ -270,7 +270,7 @@ func drawTable1Choices(all []startedResults) plots.Drawing {
 		for _, r := range by.sets {
 			for _, m := range clusterNames[1:] {
 				for _, n := range r.numbers() {
-					text.Rows = append(text.Rows, append([]string{r.name, by.name, m, strconv.Itoa(n)}, shown(choiceCells(r, m, n))...))
+					text.Rows = append(text.Rows, append([]string{r.name, by.name, m, strconv.Itoa(n)}, shown(oldChoiceCells(r, m, n))...))
 				}
 			}
 		}
