@@ -41,7 +41,10 @@ func Called(column, of string, name func(cell string) string) Rows {
 // belong to several.
 func Named[T any](column string, all []T, of func(T) (name string, rows Rows)) Rows {
 	return func(t *table.Table) *table.Table {
-		parts := []*table.Table{t.Rows().With(column, nil)}
+		if len(all) == 0 {
+			return t.Rows().With(column, nil)
+		}
+		var parts []*table.Table
 		for _, v := range all {
 			name, rows := of(v)
 			g := rows(t)

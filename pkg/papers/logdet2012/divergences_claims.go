@@ -2,13 +2,10 @@ package logdet2012
 
 import (
 	"math"
-	"slices"
-	"strconv"
-
-	"gonum.org/v1/gonum/floats"
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
@@ -33,15 +30,9 @@ var divergenceClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: with c, α and τ chosen on training rows, the four φ have the same error of nearest neighbours, on the average of the data sets.",
 		Where:     "ours", Theirs: "no number",
 		Predicate: "Per φ but LogDet: the whole corrected interval of its error minus that of LogDet, mean over the data sets per fold, lies within ±2 points." + divergenceReadings,
-		Test: func(t *table.Table) judge.Test {
-			return eachScaling(t, func(all []results) judge.Test {
-				var units []judge.Unit
-				for _, name := range phiNames[1:] {
-					units = append(units, judge.Paired(name, meanError(all, name, settingChosen), meanError(all, phiLogDet, settingChosen)))
-				}
-				return judge.Equivalent{Units: units, Margin: samePhiMargin, Rule: points}
-			})
-		},
+		Test: eachScaling(frame.Equivalent(samePhiMargin, 0, points, overPhis(phiNames[1:], func(name string) frame.Measure {
+			return phiError(name, settingChosen).Minus(phiError(phiLogDet, settingChosen))
+		}))),
 	},
 	{
 		ID: "divergences-gain", View: "divergences",
@@ -50,15 +41,9 @@ var divergenceClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: under each φ the learned metric has a lower error than the Euclidean distance, on the average of the data sets.",
 		Where:     "ours", Theirs: "no number",
 		Predicate: "Per φ, c, α and τ chosen on training rows: the error of Euclidean minus its own, mean over the data sets per fold, is > 0." + divergenceReadings,
-		Test: func(t *table.Table) judge.Test {
-			return eachScaling(t, func(all []results) judge.Test {
-				var units []judge.Unit
-				for _, name := range phiNames {
-					units = append(units, judge.Paired(name, meanError(all, euclidean, ""), meanError(all, name, settingChosen)))
-				}
-				return judge.Positive{Units: units, Rule: points}
-			})
-		},
+		Test: eachScaling(frame.Positive(points, overPhis(phiNames, func(name string) frame.Measure {
+			return phiError(euclidean, settingChosen).Minus(phiError(name, settingChosen))
+		}))),
 	},
 	{
 		ID: "divergences-scale", View: "divergences",
@@ -68,16 +53,13 @@ var divergenceClaims = experiment.Claims([]experiment.Claim{
 		Where:     "ours", Theirs: "no number",
 		Predicate: "Wine, features as they are, c, α and τ chosen on training rows: the error of Frobenius and that of trace minus that of von Neumann are > 0.",
 		Test: func(t *table.Table) judge.Test {
-			all := divergenceResults(t, datasets.AsIs.String())
-			i := slices.IndexFunc(all, func(r results) bool { return r.name == unscaledDatabase })
-			if i < 0 {
+			wine := t.Where("features", datasets.AsIs.String(), "database", unscaledDatabase)
+			if wine.Len() == 0 {
 				return judge.Unfit{Ours: "none", Reason: "There are no results on " + unscaledDatabase + "."}
 			}
-			var units []judge.Unit
-			for _, name := range []string{phiFrobenius, phiTrace} {
-				units = append(units, judge.Paired(name, all[i].errors(name, settingChosen), all[i].errors(phiVonNeumann, settingChosen)))
-			}
-			return judge.Positive{Units: units, Rule: points}
+			return frame.Positive(points, overPhis([]string{phiFrobenius, phiTrace}, func(name string) frame.Measure {
+				return phiError(name, settingChosen).Minus(phiError(phiVonNeumann, settingChosen))
+			}))(wine)
 		},
 	},
 	{
@@ -86,15 +68,9 @@ var divergenceClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: a user who chooses nothing does best with LogDet, on the average of the data sets.",
 		Where:     "ours", Theirs: "no number",
 		Predicate: "With c, α and τ = 1 in units of the median squared distance, per φ but LogDet: its error minus that of LogDet, mean over the data sets per fold, is > 0." + divergenceReadings,
-		Test: func(t *table.Table) judge.Test {
-			return eachScaling(t, func(all []results) judge.Test {
-				var units []judge.Unit
-				for _, name := range phiNames[1:] {
-					units = append(units, judge.Paired(name, meanError(all, name, settingFixed), meanError(all, phiLogDet, settingFixed)))
-				}
-				return judge.Positive{Units: units, Rule: points}
-			})
-		},
+		Test: eachScaling(frame.Positive(points, overPhis(phiNames[1:], func(name string) frame.Measure {
+			return phiError(name, settingFixed).Minus(phiError(phiLogDet, settingFixed))
+		}))),
 	},
 	{
 		ID: "divergences-rank", View: "spectra",
@@ -102,15 +78,7 @@ var divergenceClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: the trace learns the W of the lowest rank on each data set.",
 		Where:     "ours", Theirs: "no number",
 		Predicate: "With c, α and τ = 1, per data set: the rank of the W of Frobenius as a share of its order, minus that of trace, is > 0. (LogDet and von Neumann have full rank by their formulas.)" + divergenceReadings,
-		Test: func(t *table.Table) judge.Test {
-			return eachScaling(t, func(all []results) judge.Test {
-				var units []judge.Unit
-				for _, r := range all {
-					units = append(units, judge.Paired(r.name, shares(r.of("spectrum", phiFrobenius, settingFixed)), shares(r.of("spectrum", phiTrace, settingFixed))))
-				}
-				return judge.Positive{Units: units, Rule: judge.Rule{Scale: 100, Unit: "points", Sample: "fold", TestRatio: testRatio}}
-			})
-		},
+		Test:      eachScaling(frame.Positive(points, frame.OverGroups(shareOf("spectrum", phiFrobenius, "setting", settingFixed).Minus(shareOf("spectrum", phiTrace, "setting", settingFixed)), "data set"))),
 	},
 	{
 		ID: "divergences-time", View: "divergences-time",
@@ -119,81 +87,57 @@ var divergenceClaims = experiment.Claims([]experiment.Claim{
 		Where:     "ours", Theirs: "no number",
 		Predicate: "With c, α and τ = 1, per other φ: the base-2 logarithm of the CPU time of LogDet, both folds, minus that of the other φ, mean over the data sets per trial, is > 0. A fit of LogDet that ends at the cap on steps counts with the time until then." + divergenceReadings,
 		TestTimed: func(t, times *table.Table) judge.Test {
-			return eachScaling(t, func(all []results) judge.Test {
-				var units []judge.Unit
-				for _, name := range phiNames[1:] {
-					units = append(units, judge.Paired(name, meanLogTime(all, times, phiLogDet), meanLogTime(all, times, name)))
-				}
-				return judge.Positive{Units: units, Rule: judge.Rule{Unit: "doublings"}}
-			})
+			log := func(name string) frame.Measure {
+				return phiSeconds(times, fitPhaseFixed).Where("method", name).Map(math.Log2).MeanOver("database")
+			}
+			return eachScaling(frame.Positive(judge.Rule{Unit: "doublings"}, overPhis(phiNames[1:], func(name string) frame.Measure { return log(phiLogDet).Minus(log(name)) })))(t)
 		},
 	},
 })
-
-// divergenceResults returns the data sets that a table has under a scaling, in the order of the table.
-func divergenceResults(t *table.Table, features string) []results {
-	var out []results
-	for name, g := range t.Where("features", features).Group("database") {
-		out = append(out, results{name: titleOf(name), t: g, varied: "setting", fixed: []string{euclidean}})
-	}
-	return out
-}
 
 // scalings are those of the features, the main one first.
 var scalings = []string{datasets.ZScore.String(), datasets.AsIs.String()}
 
 // eachScaling is a test under each scaling of the features.
-func eachScaling(t *table.Table, test func(all []results) judge.Test) judge.Test {
-	return judge.Each(scalings, func(features string) (string, judge.Test) {
-		all := divergenceResults(t, features)
-		if len(all) == 0 {
-			judge.Refuse("logdet2012: there are no results with features %s", describe[features])
-		}
-		return "features " + describe[features], test(all)
+func eachScaling(test frame.Test) frame.Test {
+	return frame.Under(scalings, func(features string) (string, frame.Test) {
+		return "features " + describe[features], test.On(titled).Where("features", features)
 	})
 }
 
-// meanError is the mean over data sets of the error of a method, by trial and fold.
-func meanError(all []results, method, setting string) []float64 {
-	var errors [][]float64
-	for _, r := range all {
-		errors = append(errors, r.errors(method, setting))
+// overPhis is a unit per φ.
+func overPhis(names []string, unit func(name string) frame.Measure) frame.Units {
+	return frame.Over(names, func(name string) (string, frame.Measure) { return name, unit(name) })
+}
+
+// phiError is the error of a method, mean over the data sets; Euclidean has no setting.
+func phiError(method, setting string) frame.Measure {
+	if method == euclidean {
+		setting = ""
 	}
-	return meanOf(method+": errors", errors)
+	return errorOf(method, "setting", setting).MeanOver("database")
 }
 
 // leastSeconds is what a phase takes at least, the clock's resolution, so that logarithms exist.
 const leastSeconds = 1e-6
 
-// seconds are the CPU times of a phase in the jobs of a data set, by trial.
-func (r results) seconds(times *table.Table, phase string) []float64 {
-	cell := experiment.FirstName(r.t, "cell")
-	var out []float64
-	for _, trial := range r.t.Unique("trial") {
-		spent := times.Where("cell", cell, "trial", trial, "phase", phase).Values("cpu_s")
-		if len(spent) != 1 {
-			judge.Refuse("logdet2012: %s, trial %s: %s times of phase %q, want 1", cell, trial, strconv.Itoa(len(spent)), phase)
+// spent is the CPU time of a phase in the job of each row.
+func spent(times *table.Table, phase func(row table.Key) string) frame.Measure {
+	return func(rows *table.Table) []float64 {
+		out := make([]float64, rows.Len())
+		for i := range out {
+			row, _ := rows.Row(i)
+			s := times.Where("cell", row["cell"], "trial", row["trial"], "phase", phase(row)).Values("cpu_s")
+			if len(s) != 1 {
+				judge.Refuse("logdet2012: %s, trial %s: %d times of phase %q, want 1", row["cell"], row["trial"], len(s), phase(row))
+			}
+			out[i] = max(s[0], leastSeconds)
 		}
-		out = append(out, max(spent[0], leastSeconds))
+		return out
 	}
-	return out
 }
 
-// meanLogTime is the mean over data sets of the base-2 logarithm of the CPU time of a φ with fixed parameters, by trial.
-func meanLogTime(all []results, times *table.Table, name string) []float64 {
-	var logs [][]float64
-	for _, r := range all {
-		s := r.seconds(times, fitPhase(name, settingFixed))
-		for i := range s {
-			s[i] = math.Log2(s[i])
-		}
-		logs = append(logs, s)
-	}
-	return meanOf(name+": times", logs)
-}
-
-// meanRank is the mean rank of W over its order, with the order.
-func (r results) meanRank(name, setting string) (rank, order float64) {
-	g := r.of("spectrum", name, setting)
-	return floats.Sum(g.Values("value")) / float64(max(g.Len(), 1)), experiment.First(g, "of")
+// phiSeconds is the CPU time of a phase of a φ, by trial.
+func phiSeconds(times *table.Table, phase func(name string) string) frame.Measure {
+	return spent(times, func(row table.Key) string { return phase(row["method"]) }).Where("kind", "wrong", "setting", settingFixed, "fold", "0")
 }

@@ -143,3 +143,12 @@ func oldChoiceCells(r results, method string, value any) []string {
 	}
 	return append(cells, fmt.Sprintf("%.0f", failed))
 }
+
+// secondsText is a mean with its interval.
+func secondsText(s judge.Summary) string {
+	mean, half := s.Interval()
+	if !s.HasInterval {
+		return fmt.Sprintf("%.2g", mean)
+	}
+	return fmt.Sprintf("%.2g ± %.1g", mean, half)
+}

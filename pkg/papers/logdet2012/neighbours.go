@@ -7,10 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
-
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 
@@ -184,46 +183,30 @@ func neighbourChoices(t *table.Table) []experiment.Choice {
 	return out
 }
 
-// errorsAt are a method's shares of wrong test rows by trial and fold: with k neighbours, or
-// with the chosen number if k is 0.
-func errorsAt(t *table.Table, method string, k int) []float64 {
-	g := t.Where("method", method)
-	if k > 0 {
-		return shares(g.Where("kind", "wrong", "at", labelOf(k)))
-	}
-	var out []float64
-	for trial, rows := range g.Group("trial") {
-		for fold, f := range rows.Group("fold") {
-			at := f.Where("kind", "chosen").Index("at")
-			if len(at) != 1 {
-				judge.Refuse("logdet2012: trial %s, fold %s of %s chose %d values of k, want 1", trial, fold, method, len(at))
-			}
-			one := shares(f.Where("kind", "wrong", "at", at[0]))
+// paperError is the error of a method with the paper's number of neighbours.
+func paperError(method string) frame.Measure {
+	return func(rows *table.Table) []float64 { return errorOf(method, "at", labelOf(paperK(rows)))(rows) }
+}
+
+// chosenError is the error of a method with the number that each fold chose.
+func chosenError(method string) frame.Measure {
+	return func(rows *table.Table) (out []float64) {
+		chosen := rows.Where("kind", "chosen", "method", method)
+		for i, at := range chosen.Index("at") {
+			trial, fold := chosen.Index("trial")[i], chosen.Index("fold")[i]
+			one := errorOf(method, "trial", trial, "fold", fold, "at", at)(rows)
 			if len(one) != 1 {
-				judge.Refuse("logdet2012: trial %s, fold %s of %s has %d errors with %s, want 1", trial, fold, method, len(one), at[0])
+				judge.Refuse("logdet2012: trial %s, fold %s of %s has %d errors with %s, want 1", trial, fold, method, len(one), at)
 			}
 			out = append(out, one...)
 		}
+		return out
 	}
-	return out
 }
 
 // paperK is the paper's number of neighbours in a table.
 func paperK(t *table.Table) int {
 	return int(experiment.First(t.Where("kind", "size", "at", neighbours), "value"))
-}
-
-// gainsByK are, by trial and fold, the mean over the data sets of a method's error with the
-// paper's k minus that with the chosen one, with some features.
-func gainsByK(t *table.Table, method, features string) []float64 {
-	var all [][]float64
-	for _, g := range t.Where("features", features).Group("database") {
-		all = append(all, judge.Minus(errorsAt(g, method, paperK(t)), errorsAt(g, method, 0)))
-	}
-	if len(all) == 0 {
-		judge.Refuse("logdet2012: there are no errors with features %s", features)
-	}
-	return meanOf("gains of "+method, all)
 }
 
 // slightGain is the most that is "slightly": as much as optimalMargin, and more than the half-width of the
@@ -235,34 +218,41 @@ var neighbourClaims = experiment.Claims([]experiment.Claim{{
 	Statement: "We select the value of k arbitrarily and expect to get slightly better accuracies using cross-validation.",
 	Where:     "Section 6", Theirs: "k = 10; no accuracy with another k",
 	Predicate: "LogDet Linear: its error with k = 10 minus that with k by an inner two-fold cross-validation, mean over the five data sets of Fig. 1(a) per fold, is > 0 (better) and < 3 points (slightly). Readings: features as they are, and standardised.",
-	Test: func(t *table.Table) judge.Test {
-		return judge.Each(readings, func(by datasets.Preprocessing) (string, judge.Test) {
-			features := by.String()
-			gains := gainsByK(t, logDetLinear, features)
-			short := make([]float64, len(gains))
-			floats.AddConst(slightGain, short)
-			floats.Sub(short, gains)
-			one := func(diffs []float64) judge.Test {
-				return judge.Positive{Units: []judge.Unit{{Name: "mean of the data sets", Diffs: diffs}}, Rule: points}
-			}
-			return "features " + describe[features], judge.Both{{Name: "better", Test: one(gains)}, {Name: "slightly: 3 points minus the gain", Test: one(short)}}
-		})
-	},
+	Test: frame.Under(readings, func(by datasets.Preprocessing) (string, frame.Test) {
+		gain := paperError(logDetLinear).Minus(chosenError(logDetLinear)).MeanOver("database")
+		one := func(m frame.Measure) frame.Test {
+			return frame.Positive(points, frame.Unit("mean of the data sets", m))
+		}
+		return "features " + describe[by.String()], frame.Parts([]string{"better", "slightly: 3 points minus the gain"}, one(gain), one(gain.Times(-1).Plus(slightGain))).Where("features", by.String())
+	}),
 }})
 
 var neighbourViews = []experiment.View{
 	{Name: "neighbours", Title: "Error with ten neighbours, and with k by cross-validation", Draw: experiment.WithEnds(drawNeighbours, neighbourChoices)},
-	{Name: "neighbours-k", Title: "Error against the number of neighbours", Draw: drawNeighbourCurves},
+	{Name: "neighbours-k", Title: "Error against the number of neighbours", Draw: frame.View{
+		From:    titled.Where("kind", "wrong", "method", logDetLinear).Then(frame.Called("k", "at", func(at string) string { return table.Format(parametersOf(at)["k"]) })),
+		Columns: 2, Missing: "errors on any data set",
+		Panels: func(rows *table.Table) (out []plots.Panel) {
+			for by, g := range rows.Group("features") {
+				p := plots.Panel{Title: logDetLinear + ", features " + describe[by], XLabel: "neighbours", YLabel: "test error (%)", XLog: true, Direct: true}
+				out = append(out, frame.PerMark(p, "data set", func(i int, name string) frame.Mark {
+					return frame.Line(plots.Line{Name: name, Color: i}, "k", share, errorLine.Without())
+				})(g)...)
+			}
+			return out
+		},
+		Caption: shown("Mean test error of LogDet Linear against the number of neighbours; for k = 10 the other view has intervals.", neighbourProtocol),
+	}.Draw},
 }
 
 // neighbourProtocol describes data and settings in captions.
-func neighbourProtocol(t *table.Table) string {
+func neighbourProtocol(t *table.Table) plots.Caption {
 	data := "wine, ionosphere, balance-scale, iris and the complete rows of soybean-large (UCI)"
 	if !slices.Contains(t.Unique("database"), ionosphere) {
 		data = "built-in, mixtures of Gaussians, in place of the paper's"
 	}
-	return fmt.Sprintf("Data: %s. γ of LogDet Linear (0.01 to 1000) is chosen by the errors of %d neighbours in a two-fold cross-validation inside the training fold, then k by the errors under the metrics of that γ there, the smallest of equals. "+
-		"Its folds train on half as many rows, where fewer neighbours may be best. Pairs and bounds as in logdet2012/fig1a. %s", data, paperK(t), foldsNote(t))
+	return plots.Caption{Data: "Data: " + data + ".", Protocol: fmt.Sprintf("γ of LogDet Linear (0.01 to 1000) is chosen by the errors of %d neighbours in a two-fold cross-validation inside the training fold, then k by the errors under the metrics of that γ there, the smallest of equals. "+
+		"Its folds train on half as many rows, where fewer neighbours may be best. Pairs and bounds as in logdet2012/fig1a.", paperK(t)), Intervals: foldsNote(t)}
 }
 
 func drawNeighbours(t *table.Table) (plots.Drawing, error) {
@@ -270,44 +260,28 @@ func drawNeighbours(t *table.Table) (plots.Drawing, error) {
 		return plots.Missing("errors on any data set"), nil
 	}
 	ten := paperK(t)
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"data set", "features", "method", fmt.Sprintf("error with k = %d (%%)", ten), "with k by cross-validation (%)", "gain (points)", "chosen k (folds)"}}}
-	for _, features := range t.Unique("features") {
-		p := plots.Panel{Title: "features " + describe[features], XLabel: "test error (%)"}
-		for i, m := range neighbourMethods {
-			fixed := plots.Intervals{Name: fmt.Sprintf("%s, k = %d", m, ten), Color: 2 * i}
-			chosen := plots.Intervals{Name: m + ", k by cross-validation", Color: 2*i + 1}
-			for database, g := range t.Where("features", features).Group("database") {
-				name := titleOf(database)
-				a, b := errorsAt(g, m, ten), errorsAt(g, m, 0)
-				judge.SameLength(name+": errors", a, b)
-				d.Text.Rows = append(d.Text.Rows, []string{name, describe[features], m, addErrors(&fixed, name, a), addErrors(&chosen, name, b), summary(judge.Minus(a, b)).Percent(), tallied(g.Where("kind", "chosen", "method", m).Index("at"))})
+	return frame.View{
+		From: frame.Named("learner", neighbourMethods, func(m string) (string, frame.Rows) { return m, frame.Only("method", m, "") }).Then(titled).Then(frame.Called("scaling", "features", func(by string) string { return describe[by] })), Columns: 2,
+		Panels: frame.PerGroup(func(cells []string) frame.Panel {
+			p := frame.Panel{Panel: plots.Panel{Title: "features " + cells[0], XLabel: "test error (%)"}}
+			for i, m := range neighbourMethods {
+				p.Of = append(p.Of,
+					frame.Dots(plots.Intervals{Name: fmt.Sprintf("%s, k = %d", m, ten), Color: 2 * i}, "data set", paperError(m), errorBand).Where("learner", m),
+					frame.Dots(plots.Intervals{Name: m + ", k by cross-validation", Color: 2*i + 1}, "data set", chosenError(m), errorBand).Where("learner", m))
 			}
-			p.Marks = append(p.Marks, fixed, chosen)
-		}
-		d.Panels = append(d.Panels, p)
-	}
-	d.Caption = plots.Caption{Shows: "Test error with the paper's number of neighbours, and with the one that each training fold chooses. " + neighbourProtocol(t)}
-	return d, nil
+			return p
+		}, "scaling"),
+		Text: &frame.Text{By: []string{"scaling", "", "learner", "", "data set", "data set"}, Cells: []frame.Cell{
+			frame.Name("features", "scaling"), frame.Name("method", "learner"),
+			errorCell(fmt.Sprintf("error with k = %d (%%)", ten), ofLearner(paperError)), errorCell("with k by cross-validation (%)", ofLearner(chosenError)),
+			errorCell("gain (points)", ofLearner(paperError).Minus(ofLearner(chosenError))),
+			{Head: "chosen k (folds)", Of: func(rows *table.Table) string { return tallied(rows.Where("kind", "chosen").Index("at")) }},
+		}},
+		Caption: shown("Test error with the paper's number of neighbours, and with the one that each training fold chooses.", neighbourProtocol),
+	}.Draw(t)
 }
 
-func drawNeighbourCurves(t *table.Table) (plots.Drawing, error) {
-	if t.Where("kind", "wrong").Len() == 0 {
-		return plots.Missing("errors on any data set"), nil
-	}
-	d := plots.Drawing{Columns: 2}
-	for _, features := range t.Unique("features") {
-		p := plots.Panel{Title: logDetLinear + ", features " + describe[features], XLabel: "neighbours", YLabel: "test error (%)", XLog: true, Direct: true}
-		color := 0
-		for database, g := range t.Where("features", features, "kind", "wrong", "method", logDetLinear).Group("database") {
-			line := plots.Line{Name: titleOf(database), Color: color}
-			for at, rows := range g.Group("at") {
-				addPoint(&line, int(parametersOf(at)["k"]), shares(rows))
-			}
-			line.Lo, line.Hi = nil, nil
-			p.Marks, color = append(p.Marks, line), color+1
-		}
-		d.Panels = append(d.Panels, p)
-	}
-	d.Caption = plots.Caption{Shows: "Mean test error of LogDet Linear against the number of neighbours; for k = 10 the other view has intervals. " + neighbourProtocol(t)}
-	return d, nil
+// ofLearner is the error of the learner that rows are of.
+func ofLearner(errorOf func(method string) frame.Measure) frame.Measure {
+	return func(rows *table.Table) []float64 { return errorOf(experiment.FirstName(rows, "learner"))(rows) }
 }
