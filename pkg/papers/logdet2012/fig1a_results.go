@@ -62,11 +62,11 @@ func errorCell(head string, m frame.Measure) frame.Cell {
 	return frame.WithInterval(head, m, errorBand)
 }
 
-// orDash is a column that has a dash where rows have no number.
-func orDash(m frame.Measure, c frame.Cell) frame.Cell {
+// orElse is a column that says something else where rows have no number.
+func orElse(missing string, m frame.Measure, c frame.Cell) frame.Cell {
 	return frame.Cell{Head: c.Head, Of: func(rows *table.Table) string {
 		if len(m(rows)) == 0 {
-			return "–"
+			return missing
 		}
 		return c.Of(rows)
 	}}

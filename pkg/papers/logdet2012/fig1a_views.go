@@ -90,7 +90,7 @@ func fig1aRows(once bool) frame.Rows {
 // errorCells are columns with the errors of methods, a dash where there are none.
 func errorCells(methods []string, where ...string) (out []frame.Cell) {
 	for _, m := range methods {
-		out = append(out, orDash(errorOf(m, where...), errorCell(m, errorOf(m, where...))))
+		out = append(out, orElse("–", errorOf(m, where...), errorCell(m, errorOf(m, where...))))
 	}
 	return out
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/plots"
@@ -58,8 +60,6 @@ const (
 	kernelPOLA   = "kernel POLA"
 )
 
-var kernelCostMethods = []string{kernelLogDet, kernelPOLA}
-
 var (
 	kernelCostKinds = []experiment.Kind{
 		{Name: "steps", Meaning: "pairs that a method was shown, a pair once per pass"},
@@ -74,7 +74,7 @@ var (
 )
 
 // costPhase names the time of all passes of a method.
-func costPhase(method string, n int) string { return fmt.Sprintf("%s, %d objects", method, n) }
+func costPhase(method, objects string) string { return method + ", " + objects + " objects" }
 
 func kernelCostTrial(ctx context.Context, run *experiment.Run) error {
 	s := run.Cell.Settings.(kernelCostSettings)
@@ -112,7 +112,7 @@ func kernelCostTrial(ctx context.Context, run *experiment.Run) error {
 			}
 		}
 
-		end := run.Lap(costPhase(kernelLogDet, n))
+		end := run.Lap(costPhase(kernelLogDet, strconv.Itoa(n)))
 		gram := kernels.Gram(kernels.Func(k.Eval), drawn.x)
 		p := itml.KernelParams{Gamma: s.Gamma, MaxCycles: s.Passes}
 		if p.Upper, p.Lower, err = boundsBy(itml.BoundPercentiles).OfGram(gram, allPairs(n)); err != nil {
@@ -126,7 +126,7 @@ func kernelCostTrial(ctx context.Context, run *experiment.Run) error {
 		add(kernelLogDet, fit.Iterations*len(links), fit.Projections)
 
 		_, d := drawn.x.Dims()
-		end = run.Lap(costPhase(kernelPOLA, n))
+		end = run.Lap(costPhase(kernelPOLA, strconv.Itoa(n)))
 		l, err := pairs.NewKernelPOLA(d, k, pairs.POLAParams{})
 		if err != nil {
 			return err
@@ -152,24 +152,11 @@ func kernelCostTrial(ctx context.Context, run *experiment.Run) error {
 	return nil
 }
 
-// perStep is the CPU time of a method with n objects per step, or per update, in seconds, by trial.
-func perStep(t, times *table.Table, kind, method string, n int) []float64 {
-	g := t.Where("kind", kind, "method", method, "objects", strconv.Itoa(n))
-	count := g.Values("value")
-	out := make([]float64, g.Len())
-	for i, trial := range g.Index("trial") {
-		cell := experiment.FirstName(g, "cell")
-		spent := times.Where("cell", cell, "trial", trial, "phase", costPhase(method, n)).Values("cpu_s")
-		if len(spent) != 1 || !(count[i] > 0) {
-			judge.Refuse("logdet2012: %s, %d objects, trial %s: %d times and %g %s, want 1 time and some", method, n, trial, len(spent), count[i], kind)
-		}
-		out[i] = max(spent[0], leastSeconds) / count[i]
-	}
-	return out
+// perStep is the CPU time of each row's method per step, or per update, in seconds.
+func perStep(times *table.Table, kind string) frame.Measure {
+	time := spent(times, func(row table.Key) string { return costPhase(row["method"], row["objects"]) })
+	return time.Over(frame.Column("value")).Where("kind", kind)
 }
-
-// objectsIn lists the numbers of objects of a table, ascending.
-func objectsIn(t *table.Table) []int { return results{t: t, varied: "objects"}.numbersOf("steps") }
 
 // cubicExponent is what "cubic" is told apart from a square by: half-way between them.
 const cubicExponent = 2.5
@@ -181,17 +168,8 @@ var kernelCostClaims = experiment.Claims([]experiment.Claim{
 		Where:     "Section 2", Theirs: "no number",
 		Predicate: "Per number of objects (50 to 400): the base-2 logarithm of the CPU time of kernel POLA per step minus that of kernel LogDet, in as many passes over the same pairs, is > 0. All of a fit counts, the Gram matrix too. Both are ours: POLA keeps a core of the order of its rank, which the paper's POLA does not.",
 		TestTimed: func(t, times *table.Table) judge.Test {
-			var units []judge.Unit
-			for _, n := range objectsIn(t) {
-				a, b := perStep(t, times, "steps", kernelPOLA, n), perStep(t, times, "steps", kernelLogDet, n)
-				judge.SameLength("times per step", a, b)
-				diffs := make([]float64, len(a))
-				for i := range a {
-					diffs[i] = math.Log2(a[i] / b[i])
-				}
-				units = append(units, judge.Unit{Name: fmt.Sprintf("%d objects", n), Diffs: diffs})
-			}
-			return judge.Positive{Units: units, Rule: judge.Rule{Unit: "doublings"}}
+			step := perStep(times, "steps")
+			return frame.Positive(judge.Rule{Unit: "doublings"}, frame.OverGroups(step.Where("method", kernelPOLA).Over(step.Where("method", kernelLogDet)).Map(math.Log2), "objects").Named("", " objects"))(t)
 		},
 	},
 	{
@@ -200,58 +178,51 @@ var kernelCostClaims = experiment.Claims([]experiment.Claim{
 		Where:     "Section 2", Theirs: "cubic",
 		Predicate: "Our kernel POLA: the exponent by which the CPU time per update grows from 100 to 400 objects (from the second to the largest number), minus 2.5, is > 0. A construction without our core, resolvent and Lanczos search is not run.",
 		TestTimed: func(t, times *table.Table) judge.Test {
-			all := objectsIn(t)
+			all := frame.Numbers(t, "objects")
 			if len(all) < 3 {
 				judge.Refuse("logdet2012: %d numbers of objects, want at least 3", len(all))
 			}
 			few, many := all[1], all[len(all)-1]
-			a, b := perStep(t, times, "updates", kernelPOLA, few), perStep(t, times, "updates", kernelPOLA, many)
-			judge.SameLength("times per update", a, b)
-			diffs := make([]float64, len(a))
-			for i := range a {
-				diffs[i] = math.Log(b[i]/a[i])/math.Log(float64(many)/float64(few)) - cubicExponent
+			at := func(n float64) frame.Measure {
+				return perStep(times, "updates").Where("method", kernelPOLA, "objects", table.Format(n))
 			}
-			return judge.Positive{Units: []judge.Unit{{Name: fmt.Sprintf("exponent from %d to %d objects, minus 2.5", few, many), Diffs: diffs}}}
+			return frame.Positive(judge.Rule{}, frame.Unit(fmt.Sprintf("exponent from %v to %v objects, minus 2.5", few, many), at(many).Over(at(few)).Map(func(quotient float64) float64 {
+				return math.Log(quotient)/math.Log(many/few) - cubicExponent
+			})))(t)
 		},
 	},
 })
 
 func drawKernelCost(t, times *table.Table) (plots.Drawing, error) {
-	if t.Where("kind", "steps").Len() == 0 {
-		return plots.Missing("steps"), nil
-	}
+	ms := func(kind string) frame.Measure { return perStep(times, kind).Times(1e3) }
 	p := plots.Panel{XLabel: "objects, and pairs", YLabel: "CPU time per step (ms)", XLog: true, YLog: true, Direct: true}
-	d := plots.Drawing{Text: &plots.TextTable{Head: []string{"method", "objects", "time per step (ms)", "time per update (ms)", "updates, share of steps (%)"}}}
-	passes := 0.0
-	for i, m := range kernelCostMethods {
-		line := plots.Line{Name: m, Color: i}
-		for _, n := range objectsIn(t) {
-			if i == 0 {
-				p.XTicks = append(p.XTicks, plots.Tick{At: float64(n), Label: strconv.Itoa(n)})
-			}
-			ms := func(kind string) judge.Summary {
-				v := perStep(t, times, kind, m, n)
-				for i := range v {
-					v[i] *= 1e3
-				}
-				return judge.Summarize(v)
-			}
-			step := ms("steps")
-			mean, half := step.Interval()
-			line.X, line.Y = append(line.X, float64(n)), append(line.Y, mean)
-			if step.HasInterval {
-				line.Lo, line.Hi = append(line.Lo, max(mean-half, mean/10)), append(line.Hi, mean+half)
-			}
-			of := func(kind string) float64 {
-				return judge.Summarize(t.Where("kind", kind, "method", m, "objects", strconv.Itoa(n)).Values("value")).Mean
-			}
-			passes = max(passes, of("steps")/float64(n))
-			d.Text.Rows = append(d.Text.Rows, []string{m, strconv.Itoa(n), secondsText(step), secondsText(ms("updates")), fmt.Sprintf("%.0f", 100*of("updates")/of("steps"))})
-		}
-		p.Marks = append(p.Marks, line)
+	for _, n := range frame.Numbers(t, "objects") {
+		p.XTicks = append(p.XTicks, plots.Tick{At: n, Label: table.Format(n)})
 	}
-	d.Panels = []plots.Panel{p}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("CPU time of one core per step, of all that a method does in %.0f passes over the same pairs, divided by the pairs shown. Random rows of pendigits (UCI), or built-in data, standardised; Gaussian kernel with σ² the median squared distance; as many random pairs as objects. "+
-		"LogDet has γ = 1 and u, ℓ by percentiles, and makes its steps on the Gram matrix, which is counted. POLA keeps the images that it needs and a core of the order of its rank. Means over %d trials, each with other rows and pairs, with 95 %% t intervals (not below a tenth of the mean).", passes, len(t.Unique("trial")))}
-	return d, nil
+	count := frame.Column("value")
+	return frame.View{
+		Missing: "steps",
+		Panels: frame.PerMark(p, "method", func(i int, m string) frame.Mark {
+			return func(rows *table.Table) plots.Mark {
+				l := frame.Line(plots.Line{Name: m, Color: i}, "objects", ms("steps"), frame.Band{})(rows).(plots.Line)
+				for k := range l.Lo {
+					l.Lo[k] = max(l.Lo[k], l.Y[k]/10)
+				}
+				return l
+			}
+		}),
+		Text: &frame.Text{By: []string{"method", "method", "objects", "objects"}, Cells: []frame.Cell{
+			secondsCell("time per step (ms)", ms("steps")), secondsCell("time per update (ms)", ms("updates")),
+			frame.Of("updates, share of steps (%)", count.Where("kind", "updates").Averaged().Over(count.Where("kind", "steps").Averaged()), frame.Percent, "%.0f"),
+		}},
+		Caption: func(t *table.Table) plots.Caption {
+			passes := slices.Max(count.Over(frame.Cells("objects"))(t.Where("kind", "steps")))
+			return plots.Caption{
+				Shows:     fmt.Sprintf("CPU time of one core per step, of all that a method does in %.0f passes over the same pairs, divided by the pairs shown.", passes),
+				Data:      "Random rows of pendigits (UCI), or built-in data, standardised; Gaussian kernel with σ² the median squared distance; as many random pairs as objects.",
+				Protocol:  "LogDet has γ = 1 and u, ℓ by percentiles, and makes its steps on the Gram matrix, which is counted. POLA keeps the images that it needs and a core of the order of its rank.",
+				Intervals: fmt.Sprintf("Means over %d trials, each with other rows and pairs, with 95 %% t intervals (not below a tenth of the mean).", len(t.Unique("trial"))),
+			}
+		},
+	}.Draw(t)
 }

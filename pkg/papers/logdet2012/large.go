@@ -12,6 +12,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/plots"
@@ -84,7 +85,7 @@ var (
 )
 
 // largePhase names the time of a part.
-func largePhase(part string, n int) string { return fmt.Sprintf("%s, %d", part, n) }
+func largePhase(part string, n any) string { return fmt.Sprintf("%s, %v", part, n) }
 
 // loadLarge returns n random objects; those of MNIST have pixels from 0 to 1.
 func loadLarge(env *experiment.Env, seed random.Seed, dataset string, n int) (*datasets.Set, error) {
@@ -191,17 +192,9 @@ func fitJoined(ctx context.Context, x *mat.Dense, links []metric.Link, s largeSe
 	return len(fit.Support), err
 }
 
-// largeSeconds is the CPU time of a part with n objects, by trial.
-func largeSeconds(t, times *table.Table, part string, n int) []float64 {
-	var out []float64
-	for trial, g := range t.Where("objects", strconv.Itoa(n)).Group("trial") {
-		spent := times.Where("cell", experiment.FirstName(g, "cell"), "trial", trial, "phase", largePhase(part, n)).Values("cpu_s")
-		if len(spent) != 1 {
-			judge.Refuse("logdet2012: %s, %d objects, trial %s: %d times, want 1", part, n, trial, len(spent))
-		}
-		out = append(out, max(spent[0], leastSeconds))
-	}
-	return out
+// largeSeconds is the CPU time of a part.
+func largeSeconds(times *table.Table, part string) frame.Measure {
+	return spent(times, func(row table.Key) string { return largePhase(part, row["objects"]) }).Where("at", allObjects)
 }
 
 const (
@@ -211,70 +204,58 @@ const (
 	linearExponent = 1.2
 )
 
-// largeEnds are the least and the largest number of objects.
-func largeEnds(t *table.Table) (few, many int) {
-	all := results{t: t, varied: "objects"}.numbersOf("numbers")
-	if len(all) < 2 {
-		judge.Refuse("logdet2012: %d numbers of objects, want at least 2", len(all))
-	}
-	return all[0], all[len(all)-1]
-}
-
-// growth is the base-2 logarithm of the quotient of times with many and few objects.
-func growth(t, times *table.Table, part string) (diffs []float64, few, many int) {
-	few, many = largeEnds(t)
-	a, b := largeSeconds(t, times, part, few), largeSeconds(t, times, part, many)
-	judge.SameLength("times", a, b)
-	for i := range a {
-		diffs = append(diffs, math.Log2(b[i]/a[i]))
-	}
-	return diffs, few, many
-}
-
 var largeClaims = experiment.Claims([]experiment.Claim{{
 	ID: "large-scalable", View: "large",
 	Statement: "The proposed optimization algorithm is scalable to very large datasets of the order of millions of data objects.",
 	Where:     "Section 1", Theirs: "no number",
 	Predicate: "With 400 pairs of 10,000 and of 60,000 digits: the CPU time of the fit in input space, and of that in kernel space with its Gram matrix, grows by less than a factor 1.5; that of embedding all objects with an exponent below 1.2. Millions are not run.",
 	TestTimed: func(t, times *table.Table) judge.Test {
-		var units []judge.Unit
-		for _, part := range largeParts {
-			grown, few, many := growth(t, times, part)
-			most := math.Log2(sameTime)
-			if part == embedAll {
-				most = linearExponent * math.Log2(float64(many)/float64(few))
-			}
-			for i := range grown {
-				grown[i] = most - grown[i]
-			}
-			units = append(units, judge.Unit{Name: part, Diffs: grown})
+		all := frame.Numbers(t, "objects")
+		if len(all) < 2 {
+			judge.Refuse("logdet2012: %d numbers of objects, want at least 2", len(all))
 		}
-		return judge.Positive{Units: units, Rule: judge.Rule{Unit: "doublings"}}
+		few, many := all[0], all[len(all)-1]
+		return frame.Positive(judge.Rule{Unit: "doublings"}, frame.Over(largeParts, func(part string) (string, frame.Measure) {
+			most, time := math.Log2(sameTime), largeSeconds(times, part)
+			if part == embedAll {
+				most = linearExponent * math.Log2(many/few)
+			}
+			return part, time.Where("objects", table.Format(many)).Over(time.Where("objects", table.Format(few))).Map(func(quotient float64) float64 { return most - math.Log2(quotient) })
+		}))(t)
 	},
 }})
 
 func drawLarge(t, times *table.Table) (plots.Drawing, error) {
-	if t.Len() == 0 {
-		return plots.Missing("numbers of objects"), nil
-	}
-	p := plots.Panel{XLabel: "CPU time (s)", XLog: true}
-	d := plots.Drawing{Text: &plots.TextTable{Head: []string{"objects", "part or representation", "CPU time (s)", "memory (MB)"}}}
-	for i, n := range (results{t: t, varied: "objects"}).numbersOf("numbers") {
-		mark := plots.Intervals{Name: fmt.Sprintf("%d objects", n), Color: i}
+	var rows []frame.Row
+	for _, n := range t.Unique("objects") {
 		for _, part := range largeParts {
-			s := judge.Summarize(largeSeconds(t, times, part, n))
-			mean, half := s.Interval()
-			mark.Labels, mark.X, mark.Err = append(mark.Labels, part), append(mark.X, mean), append(mark.Err, min(half, 0.9*mean))
-			d.Text.Rows = append(d.Text.Rows, []string{strconv.Itoa(n), part, secondsText(s), ""})
+			rows = append(rows, frame.Row{Names: []string{n, part}, Of: []string{"objects", n}, Cells: []frame.Cell{secondsCell("", largeSeconds(times, part)), {Of: func(*table.Table) string { return "" }}}})
 		}
 		for _, what := range []string{metricKept, kernelKept, allObjects} {
-			numbers := judge.Summarize(t.Where("objects", strconv.Itoa(n), "at", what).Values("value")).Mean
-			d.Text.Rows = append(d.Text.Rows, []string{strconv.Itoa(n), what, "", fmt.Sprintf("%.3g", 8e-6*numbers)})
+			rows = append(rows, frame.Row{Names: []string{n, what, ""}, Of: []string{"objects", n, "at", what}, Cells: []frame.Cell{frame.Of("", frame.Column("value"), frame.Band{Scale: 8e-6}, "%.3g")}})
 		}
-		p.Marks = append(p.Marks, mark)
 	}
-	d.Panels = []plots.Panel{p}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("CPU time of one core, and what is kept, with the same number of random pairs, whatever the objects. Random digits of MNIST's training set with pixels from 0 to 1, or built-in data. γ = 1, u and ℓ by percentiles of the pairs, at most 20 cycles. In kernel space (Gaussian, σ² the median squared distance) the Gram matrix has the objects that pairs join alone, for W is I elsewhere; "+
-		"that of all objects is never made. Memory: 8 bytes per number of the metric, of the learned kernel with its rows, and of that Gram matrix. Means over %d trials, each with other objects and pairs, with 95 %% t intervals (cut at nine tenths of the mean).", len(t.Unique("trial")))}
-	return d, nil
+	return frame.View{
+		Missing: "numbers of objects",
+		Panels: frame.PerMark(plots.Panel{XLabel: "CPU time (s)", XLog: true}, "objects", func(i int, n string) frame.Mark {
+			return func(rows *table.Table) plots.Mark {
+				mark := plots.Intervals{Name: n + " objects", Color: i}
+				for k, part := range largeParts {
+					frame.Band{}.AddRow(&mark, part, largeSeconds(times, part)(rows))
+					mark.Err[k] = min(mark.Err[k], 0.9*mark.X[k])
+				}
+				return mark
+			}
+		}),
+		Text: &frame.Text{Head: []string{"objects", "part or representation", "CPU time (s)", "memory (MB)"}, Rows: rows},
+		Caption: func(t *table.Table) plots.Caption {
+			return plots.Caption{
+				Shows: "CPU time of one core, and what is kept, with the same number of random pairs, whatever the objects.",
+				Data:  "Random digits of MNIST's training set with pixels from 0 to 1, or built-in data.",
+				Protocol: "γ = 1, u and ℓ by percentiles of the pairs, at most 20 cycles. In kernel space (Gaussian, σ² the median squared distance) the Gram matrix has the objects that pairs join alone, for W is I elsewhere; " +
+					"that of all objects is never made. Memory: 8 bytes per number of the metric, of the learned kernel with its rows, and of that Gram matrix.",
+				Intervals: fmt.Sprintf("Means over %d trials, each with other objects and pairs, with 95 %% t intervals (cut at nine tenths of the mean).", len(t.Unique("trial"))),
+			}
+		},
+	}.Draw(t)
 }

@@ -3,7 +3,6 @@ package logdet2012
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -128,7 +127,7 @@ const (
 )
 
 // reductionPhase is the phase of a fit, in which J is made, too.
-func reductionPhase(j string, k int) string { return fmt.Sprintf("%s, k = %d", j, k) }
+func reductionPhase(j, k string) string { return j + ", k = " + k }
 
 // reducible is the problem of a trial.
 type reducible struct {
@@ -296,7 +295,7 @@ func reductionTrial(ctx context.Context, run *experiment.Run) error {
 	if err := judged(euclidean, 0, r.kernel.all); err != nil {
 		return err
 	}
-	end := run.Lap(reductionPhase(fitKernel, len(r.constrained)))
+	end := run.Lap(reductionPhase(fitKernel, strconv.Itoa(len(r.constrained))))
 	exact, err := ltkernel.FitKernel(ctx, r.kernel.train, r.constraints, p)
 	end()
 	if err != nil {
@@ -320,7 +319,7 @@ func reductionTrial(ctx context.Context, run *experiment.Run) error {
 			ks = append(slices.DeleteFunc(slices.Clone(ks), func(k int) bool { return k >= len(r.constrained) }), len(r.constrained))
 		}
 		for _, k := range ks {
-			end := run.Lap(reductionPhase(kind, k))
+			end := run.Lap(reductionPhase(kind, strconv.Itoa(k)))
 			j, err := r.basis(ctx, kind, k, run.Seed.Stream(fmt.Sprintf("J, %s, %d", kind, k)))
 			if err != nil {
 				return err
@@ -349,6 +348,3 @@ func onlyClasses(set *datasets.Set, classes ...int) *datasets.Set {
 	}
 	return &datasets.Set{Name: set.Name, X: set.Rows(rows), Y: set.Labels(rows)}
 }
-
-// excess is how far an objective lies above another, as a share of it.
-func excess(value, of float64) float64 { return (value - of) / math.Abs(of) }

@@ -2,8 +2,10 @@ package logdet2012
 
 import (
 	"math"
+	"slices"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
@@ -27,19 +29,10 @@ var reductionClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: with indicators of the constrained points as J the answer is that without a reduction.",
 		Where:     "ours, after Theorem 7", Theirs: "no number",
 		Predicate: "In each trial, on each data set and for each φ: the objectives with J = indicators of all constrained points, with J = I and of FitKernel differ by at most 10⁻⁴ of the latter.",
-		Test: func(t *table.Table) judge.Test {
-			var out judge.Holds
-			for _, trial := range t.Unique("trial") {
-				same := true
-				for _, r := range reducedResults(t.Where("trial", trial)) {
-					for _, e := range append(r.excess(jConstrained, allColumns), r.excess(noReduction, allColumns)...) {
-						same = same && math.Abs(e) <= sameObjective
-					}
-				}
-				out = append(out, same)
-			}
-			return out
-		},
+		Test: frame.Always(func(trial *table.Table) bool {
+			above := func(v float64) bool { return !(math.Abs(v) <= sameObjective) }
+			return !slices.ContainsFunc(excess.Where("J", jConstrained, "columns", allColumns)(trial), above) && !slices.ContainsFunc(excess.Where("J", noReduction)(trial), above)
+		}).On(withAll),
 	},
 	{
 		ID: "reduction-default", View: "reduction-time",
@@ -48,11 +41,7 @@ var reductionClaims = experiment.Claims([]experiment.Claim{
 		Where:     "ours", Theirs: "no number",
 		Predicate: "Per data set and φ: the base-2 logarithm of the CPU time with J = I minus that of FitKernel, minus 1, is > 0: at least twice as fast.",
 		TestTimed: func(t, times *table.Table) judge.Test {
-			var units []judge.Unit
-			for _, r := range reducedResults(t) {
-				units = append(units, judge.Unit{Name: r.name, Diffs: doublings(r.seconds(times, noReduction, allColumns), r.seconds(times, fitKernel, allColumns))})
-			}
-			return judge.Positive{Units: units, Rule: judge.Rule{Unit: "doublings"}}
+			return perCell(frame.Positive, judge.Rule{Unit: "doublings"}, twice(reductionSeconds(times, noReduction, allColumns), reductionSeconds(times, fitKernel, allColumns)))(t)
 		},
 	},
 	{
@@ -61,14 +50,9 @@ var reductionClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: of as many columns, clusters make a better J than random numbers.",
 		Where:     "ours", Theirs: "no number",
 		Predicate: "With 20 columns, per data set and φ: the objective with random J minus that with k-means J, as a share of the exact one, is > 0.",
-		Test: func(t *table.Table) judge.Test {
-			var units []judge.Unit
-			for _, r := range reducedResults(t) {
-				k := r.small()
-				units = append(units, judge.Paired(r.name, r.excess(jRandom, k), r.excess(jKMeans, k)))
-			}
-			return judge.Positive{Units: units, Rule: judge.Rule{Scale: 100, Unit: "points", TestRatio: testRatio}}
-		},
+		Test: perCell(frame.Positive, judge.Rule{Scale: 100, Unit: "points", TestRatio: testRatio}, ofSmall(func(k string) frame.Measure {
+			return excess.Where("J", jRandom, "columns", k).Minus(excess.Where("J", jKMeans, "columns", k))
+		})),
 	},
 	{
 		ID: "reduction-pays", View: "reduction-time",
@@ -77,37 +61,37 @@ var reductionClaims = experiment.Claims([]experiment.Claim{
 		Where:     "ours", Theirs: "no number",
 		Predicate: "With 20 columns by k-means, per data set and φ: the whole corrected interval of the test error minus that of FitKernel lies within ±2 points; and the base-2 logarithm of the CPU time of FitKernel minus that of the reduced fit, minus 1, is > 0.",
 		TestTimed: func(t, times *table.Table) judge.Test {
-			var same, fast []judge.Unit
-			for _, r := range reducedResults(t) {
-				k := r.small()
-				same = append(same, judge.Paired(r.name, r.errors(jKMeans, k), r.errors(fitKernel, allColumns)))
-				fast = append(fast, judge.Unit{Name: r.name, Diffs: doublings(r.seconds(times, fitKernel, allColumns), r.seconds(times, jKMeans, k))})
-			}
-			return judge.Both{
-				{Name: "error", Test: judge.Equivalent{Units: same, Margin: sameReduced, Rule: splits}},
-				{Name: "time", Test: judge.Positive{Units: fast, Rule: judge.Rule{Unit: "doublings"}}},
-			}
+			same := ofSmall(func(k string) frame.Measure {
+				return reductionError(jKMeans, k).Minus(reductionError(fitKernel, allColumns))
+			})
+			fast := ofSmall(func(k string) frame.Measure {
+				return twice(reductionSeconds(times, fitKernel, allColumns), reductionSeconds(times, jKMeans, k))
+			})
+			equivalent := func(rule judge.Rule, u frame.Units) frame.Test { return frame.Equivalent(sameReduced, 0, rule, u) }
+			return frame.Parts([]string{"error", "time"}, perCell(equivalent, splits, same), perCell(frame.Positive, judge.Rule{Unit: "doublings"}, fast))(t)
 		},
 	},
 })
 
-// small is the largest number of columns of k-means J up to smallJ.
-func (r reduced) small() string {
-	out := ""
-	for _, k := range r.ks(jKMeans) {
-		if columnsIn(k) <= smallJ {
-			out = k
-		}
-	}
-	return out
+// perCell is a test with a unit per data set and φ.
+func perCell(test func(rule judge.Rule, u frame.Units) frame.Test, rule judge.Rule, m frame.Measure) frame.Test {
+	return test(rule, frame.OverGroups(m, "cell")).On(withAll)
 }
 
-// doublings is log₂ of how many times faster than twice as fast b is than a, by trial.
-func doublings(a, b []float64) []float64 {
-	judge.SameLength("times", a, b)
-	out := make([]float64, len(a))
-	for i := range a {
-		out[i] = math.Log2(a[i] / b[i] / paysTimes)
+// ofSmall is a measure of the largest number of columns of k-means J up to smallJ.
+func ofSmall(m func(k string) frame.Measure) frame.Measure {
+	return func(rows *table.Table) []float64 {
+		small := ""
+		for _, k := range rows.Where("kind", "objective", "J", jKMeans).Unique("columns") {
+			if frame.Parse("k", k) <= smallJ {
+				small = k
+			}
+		}
+		return m(small)(rows)
 	}
-	return out
+}
+
+// twice is log₂ of how many times faster than twice as fast b is than a, by trial.
+func twice(a, b frame.Measure) frame.Measure {
+	return a.Over(b).Map(func(times float64) float64 { return math.Log2(times / paysTimes) })
 }

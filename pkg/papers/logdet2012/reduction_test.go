@@ -45,7 +45,7 @@ func madeReduction(w reducedWorld) (t, times *table.Table) {
 					add("objective", 50*(1+w.excess(j)*spread), 50)
 					add("rank", float64(k), float64(k))
 					add("wrong", 1000*w.wrong(j)*spread, 1000)
-					times.Add(table.Key{"cell": cell, "trial": key["trial"], "phase": reductionPhase(j, k)}, table.Values{"cpu_s": w.spent(j) * spread})
+					times.Add(table.Key{"cell": cell, "trial": key["trial"], "phase": reductionPhase(j, strconv.Itoa(k))}, table.Values{"cpu_s": w.spent(j) * spread})
 				}
 			}
 		}

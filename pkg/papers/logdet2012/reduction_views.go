@@ -1,208 +1,159 @@
 package logdet2012
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
 var reductionViews = []experiment.View{
-	{Name: "reduction", Title: "Error of a reduced kernel against the columns of J", Draw: drawn("reduced fits", reducedResults, drawReduction)},
+	{Name: "reduction", Title: "Error of a reduced kernel against the columns of J", Draw: frame.View{
+		From: reductionRows, Columns: 2, Missing: "reduced fits",
+		Panels: reductionPanels,
+		Text: &frame.Text{By: []string{"cell", "data set, φ", "J", "J", "columns", ""}, Cells: []frame.Cell{
+			columnsCell, orElse("", rank, frame.Of("independent", rank, frame.Band{}, "%.1f")),
+			orElse("", excess, frame.WithInterval("objective above the exact one (%)", excess, frame.Band{})), errorCell("test error (%)", share.Where("kind", "wrong")),
+		}},
+		Caption: shown("Left: how far the objective of the best K = αK₀ + K₀JLJᵀK₀ lies above that without a reduction. Right: test error of 10 nearest neighbours. J is of random normal numbers, of indicators of k clusters, or of indicators of k of the constrained points, of which all make the reduction exact.", reductionProtocol),
+	}.Draw},
 	{Name: "reduction-time", Title: "Time of a reduced fit against the columns of J", DrawTimed: drawReductionTimes},
 }
 
-// reduced are the rows of one data set and φ.
-type reduced struct {
-	name string
-	t    *table.Table
-}
+// reductionRows are the rows in the order of the views.
+var reductionRows = frame.Rows(withAll).Then(frame.Only("J", slices.Concat([]string{fitKernel, noReduction}, jNames, []string{euclidean})...))
 
-func reducedResults(t *table.Table) (out []reduced) {
-	for name, g := range t.Group("cell") {
-		out = append(out, reduced{name, withAll(g)})
-	}
-	return out
-}
-
-// allColumns is the k of a J with all columns that its kind can have, whose number differs by trial: a row drawn for pairs may get none.
+// allColumns is the number of columns of a J with all that its kind can have, which differs by trial: a row drawn for pairs may get none.
 const allColumns = "all"
 
-// withAll returns the rows of one cell in which k is allColumns where it is the largest of a trial, of kinds of J with a largest one.
-func withAll(g *table.Table) *table.Table {
-	most := map[[2]string]int{}
-	ends := []string{fitKernel, noReduction, jConstrained}
-	out := table.New(g.IndexNames(), g.ValueNames())
+// withAll adds the columns of J as a name: allColumns where they are the most of a trial, of kinds of J with a largest one.
+func withAll(t *table.Table) *table.Table {
+	cells, trials, kinds, ks := t.Index("cell"), t.Index("trial"), t.Index("J"), t.Index("k")
+	most, out := map[[3]string]float64{}, slices.Clone(ks)
 	for pass := range 2 {
-		for i := range g.Len() {
-			key, values := g.Row(i)
-			if at := [2]string{key["trial"], key["J"]}; slices.Contains(ends, key["J"]) {
-				k := columnsIn(key["k"])
-				if pass == 0 {
-					most[at] = max(most[at], k)
-				} else if k == most[at] {
-					key["k"] = allColumns
-				}
+		for i, j := range kinds {
+			if j != fitKernel && j != noReduction && j != jConstrained {
+				continue
 			}
-			if pass == 1 {
-				out.Add(key, values)
+			at, k := [3]string{cells[i], trials[i], j}, frame.Parse("k", ks[i])
+			if pass == 0 {
+				most[at] = max(most[at], k)
+			} else if k == most[at] {
+				out[i] = allColumns
 			}
 		}
 	}
-	return out
+	return t.With("columns", out)
 }
 
-// columnsIn reads a number of columns.
-func columnsIn(text string) int {
-	k, err := strconv.Atoi(text)
-	if err != nil {
-		judge.Refuse("logdet2012: k: %w", err)
-	}
-	return k
+// The numbers of a fit, by trial: independent columns of J, columns, and the objective above that of FitKernel as a share of it.
+var (
+	rank      = frame.Column("value").Where("kind", "rank")
+	jColumns  = frame.Column("of").Where("kind", "rank")
+	objective = frame.Column("of").Where("kind", "objective")
+	excess    = frame.Column("value").Where("kind", "objective").Minus(objective).Over(objective.Map(math.Abs))
+)
+
+// reductionError is the share of test rows that are wrong, by trial.
+func reductionError(j, k string) frame.Measure {
+	return share.Where("kind", "wrong", "J", j, "columns", k)
 }
 
-// of returns the rows of a kind, J and number of columns, one per trial.
-func (r reduced) of(kind, j, k string) *table.Table { return r.t.Where("kind", kind, "J", j, "k", k) }
-
-// ks are the numbers of columns of a kind of J, ascending, allColumns last.
-func (r reduced) ks(j string) []string {
-	out := r.t.Where("kind", "objective", "J", j).Unique("k")
-	size := func(k string) int {
-		if k == allColumns {
-			return math.MaxInt
-		}
-		return columnsIn(k)
-	}
-	slices.SortFunc(out, func(a, b string) int { return cmp.Compare(size(a), size(b)) })
-	return out
+// reductionTime is the CPU time of each fit.
+func reductionTime(times *table.Table) frame.Measure {
+	return spent(times, func(row table.Key) string { return reductionPhase(row["J"], row["k"]) }).Where("kind", "rank")
 }
 
-// columns are the numbers of columns, by trial.
-func (r reduced) columns(j, k string) []float64 { return r.of("rank", j, k).Values("of") }
-
-// excess are the objectives above that of FitKernel, as shares of it, by trial.
-func (r reduced) excess(j, k string) []float64 {
-	g := r.of("objective", j, k)
-	out := make([]float64, g.Len())
-	for i, v := range g.Values("value") {
-		out[i] = excess(v, g.Values("of")[i])
-	}
-	return out
-}
-
-// errors are the shares of test rows that are wrong, by trial.
-func (r reduced) errors(j, k string) []float64 { return shares(r.of("wrong", j, k)) }
-
-// seconds are the CPU times of a fit, by trial.
-func (r reduced) seconds(times *table.Table, j, k string) []float64 {
-	g := r.of("rank", j, k)
-	out := make([]float64, g.Len())
-	for i, trial := range g.Index("trial") {
-		phase := reductionPhase(j, experiment.Whole("columns of J", g.Values("of")[i], 1, math.MaxInt32))
-		spent := times.Where("cell", r.name, "trial", trial, "phase", phase).Values("cpu_s")
-		if len(spent) != 1 {
-			judge.Refuse("logdet2012: %s, trial %s: %d times of phase %q, want 1", r.name, trial, len(spent), phase)
-		}
-		out[i] = max(spent[0], leastSeconds)
-	}
-	return out
+func reductionSeconds(times *table.Table, j, k string) frame.Measure {
+	return reductionTime(times).Where("J", j, "columns", k)
 }
 
 // splits says that the values are differences of errors on random halves of the same data.
 var splits = judge.Rule{Scale: 100, Unit: "points", TestRatio: testRatio}
 
-func reductionNote(all []reduced) string {
-	r := all[0]
-	size := func(r reduced, what string) float64 {
-		return experiment.First(r.t.Where("kind", "size", "at", what), "value")
+// reductionProtocol describes data and settings in captions.
+func reductionProtocol(t *table.Table) plots.Caption {
+	data := ""
+	for name, g := range t.Group("cell") {
+		size := sizesOf(g)
+		data += fmt.Sprintf("%s: %.0f training rows, %.0f with pairs, %.0f pairs; ", name, size(trainRows), size(constrainedRows), size(pairsGiven))
 	}
-	var sizes []string
-	for _, r := range all {
-		sizes = append(sizes, fmt.Sprintf("%s: %.0f training rows, %.0f with pairs, %.0f pairs", r.name, size(r, trainRows), size(r, constrainedRows), size(r, pairsGiven)))
+	return plots.Caption{
+		Data:      data + "standardised features, Gaussian kernel with σ² = the median squared distance, scaled so that the median squared distance in the kernel's space is 1; u and ℓ its 1st and 99th percentile; slack costs ½s²; τ of trace is 1.",
+		Intervals: fmt.Sprintf("Means over %d trials, each a random half of the rows for training, with 95 %% t intervals; those of errors are corrected for training sets that overlap (Nadeau and Bengio 2003).", len(t.Unique("trial"))),
 	}
-	text := ""
-	for _, s := range sizes {
-		text += s + "; "
-	}
-	return text + "standardised features, Gaussian kernel with σ² = the median squared distance, scaled so that the median squared distance in the kernel's space is 1; u and ℓ its 1st and 99th percentile; slack costs ½s²; τ of trace is 1. " +
-		fmt.Sprintf("Means over %d trials, each a random half of the rows for training, with 95 %% t intervals; those of errors are corrected for training sets that overlap (Nadeau and Bengio 2003).", len(r.t.Unique("trial")))
 }
 
-// lineOf draws values against the columns of J.
-func (r reduced) lineOf(style plots.Line, j string, values func(k string) judge.Summary, scale float64) plots.Line {
-	for _, k := range r.ks(j) {
-		s := values(k)
-		mean, half := s.Interval()
-		style.X, style.Y = append(style.X, judge.Summarize(r.columns(j, k)).Mean), append(style.Y, scale*mean)
-		if s.HasInterval {
-			style.Lo, style.Hi = append(style.Lo, scale*max(mean-half, 0)), append(style.Hi, scale*(mean+half))
-		}
+// overColumns draws a measure of each kind of J with k columns against their mean number.
+func overColumns(panel plots.Panel, m frame.Measure, b frame.Band) frame.Panel {
+	p := frame.Panel{Panel: panel}
+	p.XLabel, p.XLog = "columns k of J", true
+	for color, j := range jNames {
+		p.Of = append(p.Of, func(rows *table.Table) plots.Mark {
+			l := plots.Line{Name: j, Color: color}
+			for _, g := range rows.Where("J", j).Group("columns") {
+				b.AddTo(&l, judge.Summarize(jColumns(g)).Mean, m(g))
+			}
+			return l
+		})
 	}
-	return style
+	return p
 }
 
-// columnsText tells a number of columns.
-func (r reduced) columnsText(j, k string) string {
-	if k != allColumns {
+// meanLine is a horizontal line at the mean of a measure.
+func meanLine(style plots.Reference, m frame.Measure, scale float64) frame.Mark {
+	return func(rows *table.Table) plots.Mark {
+		style.At = scale * judge.Summarize(m(rows)).Mean
+		return style
+	}
+}
+
+// columnsCell tells a number of columns.
+var columnsCell = frame.Cell{Head: "k", Of: func(rows *table.Table) string {
+	k := experiment.FirstName(rows, "columns")
+	switch {
+	case experiment.FirstName(rows, "J") == euclidean:
+		return ""
+	case k != allColumns:
 		return k
 	}
-	return fmt.Sprintf("all, %.1f", judge.Summarize(r.columns(j, k)).Mean)
-}
+	return fmt.Sprintf("all, %.1f", judge.Summarize(jColumns(rows)).Mean)
+}}
 
-func drawReduction(all []reduced) plots.Drawing {
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"data set, φ", "J", "k", "independent", "objective above the exact one (%)", "test error (%)"}}}
-	for _, r := range all {
-		over := plots.Panel{Title: r.name, XLabel: "columns k of J", YLabel: "excess objective (%)", XLog: true}
-		wrong := plots.Panel{Title: r.name, XLabel: "columns k of J", YLabel: "test error (%)", XLog: true}
-		for c, j := range append([]string{fitKernel, noReduction}, jNames...) {
-			for _, k := range r.ks(j) {
-				rank := judge.Summarize(r.of("rank", j, k).Values("value"))
-				d.Text.Rows = append(d.Text.Rows, []string{r.name, j, r.columnsText(j, k), fmt.Sprintf("%.1f", rank.Mean),
-					judge.Summarize(r.excess(j, k)).Percent(), judge.SummarizeResampled(r.errors(j, k), testRatio).Percent()})
-			}
-			if c >= 2 {
-				over.Marks = append(over.Marks, r.lineOf(plots.Line{Name: j, Color: c - 2}, j, func(k string) judge.Summary { return judge.Summarize(r.excess(j, k)) }, 100))
-				wrong.Marks = append(wrong.Marks, r.lineOf(plots.Line{Name: j, Color: c - 2}, j, func(k string) judge.Summary { return judge.SummarizeResampled(r.errors(j, k), testRatio) }, 100))
-			}
-		}
-		d.Text.Rows = append(d.Text.Rows, []string{r.name, euclidean, "", "", "", judge.SummarizeResampled(r.errors(euclidean, "0"), testRatio).Percent()})
-		wrong.Marks = append(wrong.Marks,
-			plots.Reference{Name: "exact (" + fitKernel + ")", At: 100 * judge.Summarize(r.errors(fitKernel, allColumns)).Mean, Color: 3},
-			plots.Reference{Name: "nothing learned", At: 100 * judge.Summarize(r.errors(euclidean, "0")).Mean, Color: plots.Grey})
-		d.Panels = append(d.Panels, over, wrong)
+// reductionPanels are those of errors: the excess objective and the test error of each data set and φ.
+func reductionPanels(rows *table.Table) (out []plots.Panel) {
+	positive := frame.Band{Scale: 100, Possible: [2]float64{0, math.Inf(1)}}
+	for name, g := range rows.Group("cell") {
+		over := overColumns(plots.Panel{Title: name, YLabel: "excess objective (%)"}, excess, positive)
+		wrong := overColumns(plots.Panel{Title: name, YLabel: "test error (%)"}, share.Where("kind", "wrong"), errorLine)
+		wrong.Of = append(wrong.Of,
+			meanLine(plots.Reference{Name: "exact (" + fitKernel + ")", Color: 3}, reductionError(fitKernel, allColumns), 100),
+			meanLine(plots.Reference{Name: "nothing learned", Color: plots.Grey}, reductionError(euclidean, "0"), 100))
+		out = append(out, frame.Each(over, wrong)(g)...)
 	}
-	d.Caption = plots.Caption{Shows: "Left: how far the objective of the best K = αK₀ + K₀JLJᵀK₀ lies above that without a reduction. Right: test error of 10 nearest neighbours. J is of random normal numbers, of indicators of k clusters, or of indicators of k of the constrained points, of which all make the reduction exact. " + reductionNote(all)}
-	return d
+	return out
 }
 
 func drawReductionTimes(t, times *table.Table) (plots.Drawing, error) {
-	all := reducedResults(t)
-	if len(all) == 0 {
-		return plots.Missing("reduced fits"), nil
-	}
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"data set, φ", "J", "k", "CPU time (s)", "Newton steps"}}}
-	for _, r := range all {
-		p := plots.Panel{Title: r.name, XLabel: "columns k of J", YLabel: "CPU time (s)", XLog: true, YLog: true}
-		for c, j := range append([]string{fitKernel, noReduction}, jNames...) {
-			for _, k := range r.ks(j) {
-				s := judge.Summarize(r.seconds(times, j, k))
-				d.Text.Rows = append(d.Text.Rows, []string{r.name, j, r.columnsText(j, k), secondsText(s), fmt.Sprintf("%.0f", judge.Summarize(r.of("steps", j, k).Values("value")).Mean)})
-			}
-			at := func(k string) judge.Summary { return judge.Summarize(r.seconds(times, j, k)) }
-			if c >= 2 {
-				p.Marks = append(p.Marks, r.lineOf(plots.Line{Name: j, Color: c - 2}, j, at, 1))
-			} else {
-				p.Marks = append(p.Marks, plots.Reference{Name: j, At: at(allColumns).Mean, Color: 3 + c})
-			}
-		}
-		d.Panels = append(d.Panels, p)
-	}
-	d.Caption = plots.Caption{Shows: "CPU time of one core to make J and to fit, to a KKT residual of 10⁻⁶ or 150 Newton steps. " + fitKernel + " leaves out the objects without pairs by itself, which is the reduction by indicators of the constrained points; the line of " + noReduction + " keeps all training rows. FitReduced checks the whole K₀, FitKernel its part. " + reductionNote(all)}
-	return d, nil
+	seconds := reductionTime(times)
+	return frame.View{
+		From: reductionRows.Then(frame.Only("J", append([]string{fitKernel, noReduction}, jNames...)...)), Columns: 2, Missing: "reduced fits",
+		Panels: frame.PerGroup(func(cells []string) frame.Panel {
+			p := overColumns(plots.Panel{Title: cells[0], YLabel: "CPU time (s)", YLog: true}, seconds, frame.Band{Possible: [2]float64{0, math.Inf(1)}})
+			p.Of = append([]frame.Mark{
+				meanLine(plots.Reference{Name: fitKernel, Color: 3}, reductionSeconds(times, fitKernel, allColumns), 1),
+				meanLine(plots.Reference{Name: noReduction, Color: 4}, reductionSeconds(times, noReduction, allColumns), 1),
+			}, p.Of...)
+			return p
+		}, "cell"),
+		Text: &frame.Text{By: []string{"cell", "data set, φ", "J", "J", "columns", ""}, Cells: []frame.Cell{
+			columnsCell, secondsCell("CPU time (s)", seconds), frame.Of("Newton steps", frame.Column("value").Where("kind", "steps"), frame.Band{}, "%.0f"),
+		}},
+		Caption: shown("CPU time of one core to make J and to fit, to a KKT residual of 10⁻⁶ or 150 Newton steps. "+fitKernel+" leaves out the objects without pairs by itself, which is the reduction by indicators of the constrained points; the line of "+noReduction+" keeps all training rows. FitReduced checks the whole K₀, FitKernel its part.", reductionProtocol),
+	}.Draw(t)
 }
