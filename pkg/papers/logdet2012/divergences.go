@@ -239,8 +239,6 @@ var (
 // Phases of the timing table: the inner cross-validation of a φ, and its fits to the training folds.
 func choicePhase(name string) string       { return name + ", choice" }
 func fitPhase(name, setting string) string { return name + ", fit, " + setting }
-func fitPhaseFixed(name string) string     { return fitPhase(name, settingFixed) }
-func fitPhaseChosen(name string) string    { return fitPhase(name, settingChosen) }
 
 func divergencesTrial(ctx context.Context, run *experiment.Run) error {
 	s := run.Cell.Settings.(divergenceSettings)

@@ -7,6 +7,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
+	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
@@ -86,12 +87,9 @@ var divergenceClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: to the same KKT residual LogDet takes the most time of the four.",
 		Where:     "ours", Theirs: "no number",
 		Predicate: "With c, α and τ = 1, per other φ: the base-2 logarithm of the CPU time of LogDet, both folds, minus that of the other φ, mean over the data sets per trial, is > 0. A fit of LogDet that ends at the cap on steps counts with the time until then." + divergenceReadings,
-		TestTimed: func(t, times *table.Table) judge.Test {
-			log := func(name string) frame.Measure {
-				return phiSeconds(times, fitPhaseFixed).Where("method", name).Map(math.Log2).MeanOver("database")
-			}
-			return eachScaling(frame.Positive(judge.Rule{Unit: "doublings"}, overPhis(phiNames[1:], func(name string) frame.Measure { return log(phiLogDet).Minus(log(name)) })))(t)
-		},
+		TestTimed: testTimed(phiPhase, eachScaling(frame.Positive(judge.Rule{Unit: "doublings"}, overPhis(phiNames[1:], func(name string) frame.Measure {
+			return phiDoublings(phiLogDet).Minus(phiDoublings(name))
+		})))),
 	},
 })
 
@@ -121,23 +119,56 @@ func phiError(method, setting string) frame.Measure {
 // leastSeconds is what a phase takes at least, the clock's resolution, so that logarithms exist.
 const leastSeconds = 1e-6
 
-// spent is the CPU time of a phase in the job of each row.
-func spent(times *table.Table, phase func(row table.Key) string) frame.Measure {
-	return func(rows *table.Table) []float64 {
-		out := make([]float64, rows.Len())
-		for i := range out {
-			row, _ := rows.Row(i)
-			s := times.Where("cell", row["cell"], "trial", row["trial"], "phase", phase(row)).Values("cpu_s")
-			if len(s) != 1 {
-				judge.Refuse("logdet2012: %s, trial %s: %d times of phase %q, want 1", row["cell"], row["trial"], len(s), phase(row))
-			}
-			out[i] = max(s[0], leastSeconds)
+// seconds is the CPU time of what a row is of, in a table with times.
+var seconds = frame.Cells("seconds")
+
+// withSeconds adds the CPU time of a phase of each row's job; the phase "" is none.
+func withSeconds(t, times *table.Table, phase func(row table.Key) string) *table.Table {
+	cells := make([]string, t.Len())
+	for i := range cells {
+		row, _ := t.Row(i)
+		at := phase(row)
+		if at == "" {
+			continue
 		}
-		return out
+		spent := times.Where("cell", row["cell"], "trial", row["trial"], "phase", at).Values("cpu_s")
+		if len(spent) != 1 {
+			judge.Refuse("logdet2012: %s, trial %s: %d times of phase %q, want 1", row["cell"], row["trial"], len(spent), at)
+		}
+		cells[i] = table.Format(max(spent[0], leastSeconds))
 	}
+	return t.With("seconds", cells)
 }
 
-// phiSeconds is the CPU time of a phase of a φ, by trial.
-func phiSeconds(times *table.Table, phase func(name string) string) frame.Measure {
-	return spent(times, func(row table.Key) string { return phase(row["method"]) }).Where("kind", "wrong", "setting", settingFixed, "fold", "0")
+// testTimed is a test of rows with the times of their phases.
+func testTimed(phase func(row table.Key) string, test frame.Test) func(t, times *table.Table) judge.Test {
+	return func(t, times *table.Table) judge.Test { return test(withSeconds(t, times, phase)) }
+}
+
+// drawTimed is a view of rows with the times of their phases.
+func drawTimed(phase func(row table.Key) string, v frame.View) func(t, times *table.Table) (plots.Drawing, error) {
+	return func(t, times *table.Table) (plots.Drawing, error) { return v.Draw(withSeconds(t, times, phase)) }
+}
+
+// phiPhase is that of a row: fits stand in the rows of errors, choices in those of what was chosen, of fold 0 for both.
+func phiPhase(row table.Key) string {
+	switch {
+	case row["fold"] != "0" || row["method"] == euclidean:
+		return ""
+	case row["kind"] == "wrong":
+		return fitPhase(row["method"], row["setting"])
+	case row["kind"] == "chosen":
+		return choicePhase(row["method"])
+	}
+	return ""
+}
+
+// phiSeconds is the CPU time of the fits with a setting.
+func phiSeconds(setting string) frame.Measure {
+	return seconds.Where("kind", "wrong", "setting", setting, "fold", "0")
+}
+
+// phiDoublings is log₂ of the CPU time of a φ, mean over the data sets.
+func phiDoublings(name string) frame.Measure {
+	return phiSeconds(settingFixed).Where("method", name).Map(math.Log2).MeanOver("database")
 }

@@ -30,7 +30,25 @@ var divergenceViews = []experiment.View{
 		Caption: shown("Eigenvalues of W, descending, as shares of the largest, with c, α and τ = 1: geometric means over folds and trials, with bands of their 95 % intervals (corrected as errors are). Shares below 10⁻⁴, zeros among them, are drawn there. The table has the mean rank, also with c, α and τ chosen on training rows.",
 			divergenceProtocol),
 	}.Draw},
-	{Name: "divergences-time", Title: "CPU time to the same KKT residual", DrawTimed: drawDivergenceTimes},
+	{Name: "divergences-time", Title: "CPU time to the same KKT residual", DrawTimed: drawTimed(phiPhase, frame.View{
+		From: scaled.Then(frame.Only("method", phiNames...)), Columns: 2, Missing: "times",
+		Panels: frame.PerGroup(func(by []string) frame.Panel {
+			p := frame.Panel{Panel: plots.Panel{Title: "features " + by[0], XLabel: "CPU time of two fits (s)", XLog: true}}
+			for k, name := range phiNames {
+				p.Of = append(p.Of, frame.Dots(plots.Intervals{Name: name, Color: k}, "data set", phiSeconds(settingFixed), frame.Band{}).Where("method", name))
+			}
+			return p
+		}, "scaling"),
+		Text: &frame.Text{By: []string{"scaling", "", "method", "", "data set", "data set"}, Cells: []frame.Cell{
+			frame.Name("features", "scaling"), frame.Name("φ", "method"),
+			secondsCell("fixed: CPU time (s)", phiSeconds(settingFixed)), stepsCell(settingFixed), stoppedCell("at the cap", "setting", settingFixed),
+			secondsCell("chosen: CPU time (s)", phiSeconds(settingChosen)), stepsCell(settingChosen), secondsCell("choosing: CPU time (s)", seconds.Where("kind", "chosen", "fold", "0")),
+		}},
+		Caption: shownBy(func(t *table.Table) string {
+			return fmt.Sprintf("CPU time of one core, both folds of a trial, from λ = 0 to a KKT residual of 10⁻⁶, or to the cap of %.0f Newton steps. The figure has c, α and τ = 1, the same problem for all φ; the table also those chosen on training rows, and the inner cross-validation, to a residual of 10⁻² or 30 steps, with its neighbours. Means over trials with 95 %% t intervals.",
+				experiment.First(t.Where("kind", "steps", "method", phiLogDet, "setting", settingFixed), "of"))
+		}, divergenceProtocol),
+	})},
 	{Name: "divergences-choices", Title: "What was chosen on the training folds, and fits that did not converge", Draw: experiment.WithEnds(frame.View{
 		From: scaled.Then(frame.Only("method", phiNames...)).Where("setting", settingChosen), Missing: "choices",
 		Text: &frame.Text{By: []string{"scaling", "", "data set", "data set", "method", ""}, Cells: append([]frame.Cell{frame.Name("features", "scaling"), frame.Name("φ", "method")}, choiceCells...)},
@@ -127,30 +145,9 @@ func spectrum(line plots.Line) frame.Mark {
 	}
 }
 
-func drawDivergenceTimes(t, times *table.Table) (plots.Drawing, error) {
-	fixed, chosen, choosing := phiSeconds(times, fitPhaseFixed), phiSeconds(times, fitPhaseChosen), phiSeconds(times, choicePhase)
-	steps := func(setting string) frame.Cell {
-		return frame.Of("Newton steps", frame.Column("value").Where("kind", "steps", "setting", setting), frame.Band{}, "%.0f")
-	}
-	return frame.View{
-		From: scaled.Then(frame.Only("method", phiNames...)), Columns: 2, Missing: "times",
-		Panels: frame.PerGroup(func(by []string) frame.Panel {
-			p := frame.Panel{Panel: plots.Panel{Title: "features " + by[0], XLabel: "CPU time of two fits (s)", XLog: true}}
-			for k, name := range phiNames {
-				p.Of = append(p.Of, frame.Dots(plots.Intervals{Name: name, Color: k}, "data set", fixed, frame.Band{}).Where("method", name))
-			}
-			return p
-		}, "scaling"),
-		Text: &frame.Text{By: []string{"scaling", "", "method", "", "data set", "data set"}, Cells: []frame.Cell{
-			frame.Name("features", "scaling"), frame.Name("φ", "method"),
-			secondsCell("fixed: CPU time (s)", fixed), steps(settingFixed), stoppedCell("at the cap", "setting", settingFixed),
-			secondsCell("chosen: CPU time (s)", chosen), steps(settingChosen), secondsCell("choosing: CPU time (s)", choosing),
-		}},
-		Caption: shownBy(func(t *table.Table) string {
-			return fmt.Sprintf("CPU time of one core, both folds of a trial, from λ = 0 to a KKT residual of 10⁻⁶, or to the cap of %.0f Newton steps. The figure has c, α and τ = 1, the same problem for all φ; the table also those chosen on training rows, and the inner cross-validation, to a residual of 10⁻² or 30 steps, with its neighbours. Means over trials with 95 %% t intervals.",
-				experiment.First(t.Where("kind", "steps", "method", phiLogDet, "setting", settingFixed), "of"))
-		}, divergenceProtocol),
-	}.Draw(t)
+// stepsCell is a column with the mean number of Newton steps.
+func stepsCell(setting string) frame.Cell {
+	return frame.Of("Newton steps", frame.Column("value").Where("kind", "steps", "setting", setting), frame.Band{}, "%.0f")
 }
 
 // secondsCell is a column with a mean time.

@@ -39,7 +39,7 @@ var KernelCost = experiment.Spec{
 	Kinds:   kernelCostKinds,
 	Columns: kernelCostColumns,
 	Trial:   kernelCostTrial,
-	Views:   []experiment.View{{Name: "kernelcost", Title: "CPU time of a step in kernel space", DrawTimed: drawKernelCost}},
+	Views:   kernelCostViews,
 	Claims:  kernelCostClaims,
 	Cost:    time.Minute,
 }
@@ -152,10 +152,12 @@ func kernelCostTrial(ctx context.Context, run *experiment.Run) error {
 	return nil
 }
 
+// costPhaseOf is the phase of a row.
+func costPhaseOf(row table.Key) string { return costPhase(row["method"], row["objects"]) }
+
 // perStep is the CPU time of each row's method per step, or per update, in seconds.
-func perStep(times *table.Table, kind string) frame.Measure {
-	time := spent(times, func(row table.Key) string { return costPhase(row["method"], row["objects"]) })
-	return time.Over(frame.Column("value")).Where("kind", kind)
+func perStep(kind string) frame.Measure {
+	return seconds.Over(frame.Column("value")).Where("kind", kind)
 }
 
 // cubicExponent is what "cubic" is told apart from a square by: half-way between them.
@@ -167,62 +169,61 @@ var kernelCostClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Our LogDet-based algorithm can be implemented more efficiently (than POLA in kernel space).",
 		Where:     "Section 2", Theirs: "no number",
 		Predicate: "Per number of objects (50 to 400): the base-2 logarithm of the CPU time of kernel POLA per step minus that of kernel LogDet, in as many passes over the same pairs, is > 0. All of a fit counts, the Gram matrix too. Both are ours: POLA keeps a core of the order of its rank, which the paper's POLA does not.",
-		TestTimed: func(t, times *table.Table) judge.Test {
-			step := perStep(times, "steps")
-			return frame.Positive(judge.Rule{Unit: "doublings"}, frame.OverGroups(step.Where("method", kernelPOLA).Over(step.Where("method", kernelLogDet)).Map(math.Log2), "objects").Named("", " objects"))(t)
-		},
+		TestTimed: testTimed(costPhaseOf, frame.Positive(judge.Rule{Unit: "doublings"},
+			frame.OverGroups(perStep("steps").Where("method", kernelPOLA).Over(perStep("steps").Where("method", kernelLogDet)).Map(math.Log2), "objects").Named("", " objects"))),
 	},
 	{
 		ID: "kernelcost-cubic", View: "kernelcost",
 		Statement: "Their construction (POLA in kernel space) requires cubic time per iteration to update the parameters.",
 		Where:     "Section 2", Theirs: "cubic",
 		Predicate: "Our kernel POLA: the exponent by which the CPU time per update grows from 100 to 400 objects (from the second to the largest number), minus 2.5, is > 0. A construction without our core, resolvent and Lanczos search is not run.",
-		TestTimed: func(t, times *table.Table) judge.Test {
+		TestTimed: testTimed(costPhaseOf, func(t *table.Table) judge.Test {
 			all := frame.Numbers(t, "objects")
 			if len(all) < 3 {
 				judge.Refuse("logdet2012: %d numbers of objects, want at least 3", len(all))
 			}
 			few, many := all[1], all[len(all)-1]
 			at := func(n float64) frame.Measure {
-				return perStep(times, "updates").Where("method", kernelPOLA, "objects", table.Format(n))
+				return perStep("updates").Where("method", kernelPOLA, "objects", table.Format(n))
 			}
 			return frame.Positive(judge.Rule{}, frame.Unit(fmt.Sprintf("exponent from %v to %v objects, minus 2.5", few, many), at(many).Over(at(few)).Map(func(quotient float64) float64 {
 				return math.Log(quotient)/math.Log(many/few) - cubicExponent
 			})))(t)
-		},
+		}),
 	},
 })
 
-func drawKernelCost(t, times *table.Table) (plots.Drawing, error) {
-	ms := func(kind string) frame.Measure { return perStep(times, kind).Times(1e3) }
-	p := plots.Panel{XLabel: "objects, and pairs", YLabel: "CPU time per step (ms)", XLog: true, YLog: true, Direct: true}
-	for _, n := range frame.Numbers(t, "objects") {
-		p.XTicks = append(p.XTicks, plots.Tick{At: n, Label: table.Format(n)})
-	}
-	count := frame.Column("value")
-	return frame.View{
-		Missing: "steps",
-		Panels: frame.PerMark(p, "method", func(i int, m string) frame.Mark {
+// perStepMS is perStep in milliseconds.
+func perStepMS(kind string) frame.Measure { return perStep(kind).Times(1e3) }
+
+var kernelCostViews = []experiment.View{{Name: "kernelcost", Title: "CPU time of a step in kernel space", DrawTimed: drawTimed(costPhaseOf, frame.View{
+	Missing: "steps",
+	Panels: func(rows *table.Table) []plots.Panel {
+		p := plots.Panel{XLabel: "objects, and pairs", YLabel: "CPU time per step (ms)", XLog: true, YLog: true, Direct: true}
+		for _, n := range frame.Numbers(rows, "objects") {
+			p.XTicks = append(p.XTicks, plots.Tick{At: n, Label: table.Format(n)})
+		}
+		return frame.PerMark(p, "method", func(i int, m string) frame.Mark {
 			return func(rows *table.Table) plots.Mark {
-				l := frame.Line(plots.Line{Name: m, Color: i}, "objects", ms("steps"), frame.Band{})(rows).(plots.Line)
+				l := frame.Line(plots.Line{Name: m, Color: i}, "objects", perStepMS("steps"), frame.Band{})(rows).(plots.Line)
 				for k := range l.Lo {
 					l.Lo[k] = max(l.Lo[k], l.Y[k]/10)
 				}
 				return l
 			}
-		}),
-		Text: &frame.Text{By: []string{"method", "method", "objects", "objects"}, Cells: []frame.Cell{
-			secondsCell("time per step (ms)", ms("steps")), secondsCell("time per update (ms)", ms("updates")),
-			frame.Of("updates, share of steps (%)", count.Where("kind", "updates").Averaged().Over(count.Where("kind", "steps").Averaged()), frame.Percent, "%.0f"),
-		}},
-		Caption: func(t *table.Table) plots.Caption {
-			passes := slices.Max(count.Over(frame.Cells("objects"))(t.Where("kind", "steps")))
-			return plots.Caption{
-				Shows:     fmt.Sprintf("CPU time of one core per step, of all that a method does in %.0f passes over the same pairs, divided by the pairs shown.", passes),
-				Data:      "Random rows of pendigits (UCI), or built-in data, standardised; Gaussian kernel with σ² the median squared distance; as many random pairs as objects.",
-				Protocol:  "LogDet has γ = 1 and u, ℓ by percentiles, and makes its steps on the Gram matrix, which is counted. POLA keeps the images that it needs and a core of the order of its rank.",
-				Intervals: fmt.Sprintf("Means over %d trials, each with other rows and pairs, with 95 %% t intervals (not below a tenth of the mean).", len(t.Unique("trial"))),
-			}
-		},
-	}.Draw(t)
-}
+		})(rows)
+	},
+	Text: &frame.Text{By: []string{"method", "method", "objects", "objects"}, Cells: []frame.Cell{
+		secondsCell("time per step (ms)", perStepMS("steps")), secondsCell("time per update (ms)", perStepMS("updates")),
+		frame.Of("updates, share of steps (%)", frame.Column("value").Where("kind", "updates").Averaged().Over(frame.Column("value").Where("kind", "steps").Averaged()), frame.Percent, "%.0f"),
+	}},
+	Caption: func(t *table.Table) plots.Caption {
+		passes := slices.Max(frame.Column("value").Over(frame.Cells("objects"))(t.Where("kind", "steps")))
+		return plots.Caption{
+			Shows:     fmt.Sprintf("CPU time of one core per step, of all that a method does in %.0f passes over the same pairs, divided by the pairs shown.", passes),
+			Data:      "Random rows of pendigits (UCI), or built-in data, standardised; Gaussian kernel with σ² the median squared distance; as many random pairs as objects.",
+			Protocol:  "LogDet has γ = 1 and u, ℓ by percentiles, and makes its steps on the Gram matrix, which is counted. POLA keeps the images that it needs and a core of the order of its rank.",
+			Intervals: fmt.Sprintf("Means over %d trials, each with other rows and pairs, with 95 %% t intervals (not below a tenth of the mean).", len(t.Unique("trial"))),
+		}
+	},
+})}}

@@ -42,7 +42,7 @@ var Large = experiment.Spec{
 	Kinds:   largeKinds,
 	Columns: largeColumns,
 	Trial:   largeTrial,
-	Views:   []experiment.View{{Name: "large", Title: "Time and memory against the number of objects, with the same number of constraints", DrawTimed: drawLarge}},
+	Views:   largeViews,
 	Claims:  largeClaims,
 	Cost:    30 * time.Second,
 }
@@ -65,14 +65,15 @@ const (
 	embedAll = "embed all objects"
 )
 
-var largeParts = []string{inInput, inKernel, embedAll}
-
 // What is kept, in numbers of 8 bytes.
 const (
 	metricKept = "metric of the features"
 	kernelKept = "learned kernel"
 	allObjects = "Gram matrix of all objects"
 )
+
+// partOf has the part in whose row of what is kept its time stands.
+var partOf = map[string]string{metricKept: inInput, kernelKept: inKernel, allObjects: embedAll}
 
 var (
 	largeKinds   = []experiment.Kind{{Name: "numbers", Meaning: "floating-point numbers that a representation has"}}
@@ -85,7 +86,10 @@ var (
 )
 
 // largePhase names the time of a part.
-func largePhase(part string, n any) string { return fmt.Sprintf("%s, %v", part, n) }
+func largePhase(part, objects string) string { return part + ", " + objects }
+
+// largePhaseOf is the phase of a row: each part stands in the row of what is kept of it.
+func largePhaseOf(row table.Key) string { return largePhase(partOf[row["at"]], row["objects"]) }
 
 // loadLarge returns n random objects; those of MNIST have pixels from 0 to 1.
 func loadLarge(env *experiment.Env, seed random.Seed, dataset string, n int) (*datasets.Set, error) {
@@ -120,7 +124,7 @@ func largeTrial(ctx context.Context, run *experiment.Run) error {
 			run.Rows.Add(table.Key{"kind": "numbers", "objects": strconv.Itoa(n), "at": what}, table.Values{"value": numbers})
 		}
 
-		end := run.Lap(largePhase(inInput, n))
+		end := run.Lap(largePhase(inInput, strconv.Itoa(n)))
 		l, err := itml.Fit(ctx, set.X, links, itml.Params{Gamma: s.Gamma, MaxCycles: s.Cycles})
 		end()
 		if err != nil {
@@ -129,14 +133,14 @@ func largeTrial(ctx context.Context, run *experiment.Run) error {
 		_, d := set.X.Dims()
 		add(metricKept, float64(d)*float64(d))
 
-		end = run.Lap(largePhase(embedAll, n))
+		end = run.Lap(largePhase(embedAll, strconv.Itoa(n)))
 		err = embedBlocks(ctx, l.Metric, set.X)
 		end()
 		if err != nil {
 			return err
 		}
 
-		end = run.Lap(largePhase(inKernel, n))
+		end = run.Lap(largePhase(inKernel, strconv.Itoa(n)))
 		kept, err := fitJoined(ctx, set.X, links, s)
 		end()
 		if err != nil {
@@ -192,11 +196,6 @@ func fitJoined(ctx context.Context, x *mat.Dense, links []metric.Link, s largeSe
 	return len(fit.Support), err
 }
 
-// largeSeconds is the CPU time of a part.
-func largeSeconds(times *table.Table, part string) frame.Measure {
-	return spent(times, func(row table.Key) string { return largePhase(part, row["objects"]) }).Where("at", allObjects)
-}
-
 const (
 	// sameTime is by how much a fit may be slower with six times the objects and count as independent of them.
 	sameTime = 1.5
@@ -209,53 +208,57 @@ var largeClaims = experiment.Claims([]experiment.Claim{{
 	Statement: "The proposed optimization algorithm is scalable to very large datasets of the order of millions of data objects.",
 	Where:     "Section 1", Theirs: "no number",
 	Predicate: "With 400 pairs of 10,000 and of 60,000 digits: the CPU time of the fit in input space, and of that in kernel space with its Gram matrix, grows by less than a factor 1.5; that of embedding all objects with an exponent below 1.2. Millions are not run.",
-	TestTimed: func(t, times *table.Table) judge.Test {
+	TestTimed: testTimed(largePhaseOf, func(t *table.Table) judge.Test {
 		all := frame.Numbers(t, "objects")
 		if len(all) < 2 {
 			judge.Refuse("logdet2012: %d numbers of objects, want at least 2", len(all))
 		}
 		few, many := all[0], all[len(all)-1]
-		return frame.Positive(judge.Rule{Unit: "doublings"}, frame.Over(largeParts, func(part string) (string, frame.Measure) {
-			most, time := math.Log2(sameTime), largeSeconds(times, part)
+		return frame.Positive(judge.Rule{Unit: "doublings"}, frame.Over([]string{metricKept, kernelKept, allObjects}, func(at string) (string, frame.Measure) {
+			most, part, time := math.Log2(sameTime), partOf[at], seconds.Where("at", at)
 			if part == embedAll {
 				most = linearExponent * math.Log2(many/few)
 			}
 			return part, time.Where("objects", table.Format(many)).Over(time.Where("objects", table.Format(few))).Map(func(quotient float64) float64 { return most - math.Log2(quotient) })
 		}))(t)
-	},
+	}),
 }})
 
-func drawLarge(t, times *table.Table) (plots.Drawing, error) {
-	var rows []frame.Row
-	for _, n := range t.Unique("objects") {
-		for _, part := range largeParts {
-			rows = append(rows, frame.Row{Names: []string{n, part}, Of: []string{"objects", n}, Cells: []frame.Cell{secondsCell("", largeSeconds(times, part)), {Of: func(*table.Table) string { return "" }}}})
-		}
-		for _, what := range []string{metricKept, kernelKept, allObjects} {
-			rows = append(rows, frame.Row{Names: []string{n, what, ""}, Of: []string{"objects", n, "at", what}, Cells: []frame.Cell{frame.Of("", frame.Column("value"), frame.Band{Scale: 8e-6}, "%.3g")}})
-		}
-	}
-	return frame.View{
-		Missing: "numbers of objects",
-		Panels: frame.PerMark(plots.Panel{XLabel: "CPU time (s)", XLog: true}, "objects", func(i int, n string) frame.Mark {
-			return func(rows *table.Table) plots.Mark {
-				mark := plots.Intervals{Name: n + " objects", Color: i}
-				for k, part := range largeParts {
-					frame.Band{}.AddRow(&mark, part, largeSeconds(times, part)(rows))
-					mark.Err[k] = min(mark.Err[k], 0.9*mark.X[k])
-				}
-				return mark
+var largeViews = []experiment.View{{Name: "large", Title: "Time and memory against the number of objects, with the same number of constraints", DrawTimed: drawTimed(largePhaseOf, frame.View{
+	From: frame.Named("row", []string{"part", "at"}, func(row string) (string, frame.Rows) {
+		return row, frame.Called("shown", "at", func(at string) string {
+			if row == "part" {
+				return partOf[at]
 			}
-		}),
-		Text: &frame.Text{Head: []string{"objects", "part or representation", "CPU time (s)", "memory (MB)"}, Rows: rows},
-		Caption: func(t *table.Table) plots.Caption {
-			return plots.Caption{
-				Shows: "CPU time of one core, and what is kept, with the same number of random pairs, whatever the objects.",
-				Data:  "Random digits of MNIST's training set with pixels from 0 to 1, or built-in data.",
-				Protocol: "γ = 1, u and ℓ by percentiles of the pairs, at most 20 cycles. In kernel space (Gaussian, σ² the median squared distance) the Gram matrix has the objects that pairs join alone, for W is I elsewhere; " +
-					"that of all objects is never made. Memory: 8 bytes per number of the metric, of the learned kernel with its rows, and of that Gram matrix.",
-				Intervals: fmt.Sprintf("Means over %d trials, each with other objects and pairs, with 95 %% t intervals (cut at nine tenths of the mean).", len(t.Unique("trial"))),
+			return at
+		})
+	}),
+	Missing: "numbers of objects",
+	Panels: frame.PerMark(plots.Panel{XLabel: "CPU time (s)", XLog: true}, "objects", func(i int, n string) frame.Mark {
+		return func(rows *table.Table) plots.Mark {
+			mark := frame.Dots(plots.Intervals{Name: n + " objects", Color: i}, "shown", seconds, frame.Band{})(rows).(plots.Intervals)
+			for k, x := range mark.X {
+				mark.Err[k] = min(mark.Err[k], 0.9*x)
 			}
-		},
-	}.Draw(t)
+			return mark
+		}
+	}).Where("row", "part"),
+	Text: &frame.Text{By: []string{"objects", "objects", "row", "", "shown", "part or representation"}, Cells: []frame.Cell{
+		ofRow("part", secondsCell("CPU time (s)", seconds)), ofRow("at", frame.Of("memory (MB)", frame.Column("value"), frame.Band{Scale: 8e-6}, "%.3g")),
+	}},
+	Caption: func(t *table.Table) plots.Caption {
+		return plots.Caption{
+			Shows: "CPU time of one core, and what is kept, with the same number of random pairs, whatever the objects.",
+			Data:  "Random digits of MNIST's training set with pixels from 0 to 1, or built-in data.",
+			Protocol: "γ = 1, u and ℓ by percentiles of the pairs, at most 20 cycles. In kernel space (Gaussian, σ² the median squared distance) the Gram matrix has the objects that pairs join alone, for W is I elsewhere; " +
+				"that of all objects is never made. Memory: 8 bytes per number of the metric, of the learned kernel with its rows, and of that Gram matrix.",
+			Intervals: fmt.Sprintf("Means over %d trials, each with other objects and pairs, with 95 %% t intervals (cut at nine tenths of the mean).", len(t.Unique("trial"))),
+		}
+	},
+})}}
+
+// ofRow is a column that is filled in rows of one kind of a text.
+func ofRow(row string, c frame.Cell) frame.Cell {
+	of := seconds.Where("row", row)
+	return orElse("", of, c)
 }

@@ -22,7 +22,21 @@ var reductionViews = []experiment.View{
 		}},
 		Caption: shown("Left: how far the objective of the best K = αK₀ + K₀JLJᵀK₀ lies above that without a reduction. Right: test error of 10 nearest neighbours. J is of random normal numbers, of indicators of k clusters, or of indicators of k of the constrained points, of which all make the reduction exact.", reductionProtocol),
 	}.Draw},
-	{Name: "reduction-time", Title: "Time of a reduced fit against the columns of J", DrawTimed: drawReductionTimes},
+	{Name: "reduction-time", Title: "Time of a reduced fit against the columns of J", DrawTimed: drawTimed(reductionPhaseOf, frame.View{
+		From: reductionRows.Then(frame.Only("J", append([]string{fitKernel, noReduction}, jNames...)...)), Columns: 2, Missing: "reduced fits",
+		Panels: frame.PerGroup(func(cells []string) frame.Panel {
+			p := overColumns(plots.Panel{Title: cells[0], YLabel: "CPU time (s)", YLog: true}, reductionTime, frame.Band{Possible: [2]float64{0, math.Inf(1)}})
+			p.Of = append([]frame.Mark{
+				meanLine(plots.Reference{Name: fitKernel, Color: 3}, reductionSeconds(fitKernel, allColumns), 1),
+				meanLine(plots.Reference{Name: noReduction, Color: 4}, reductionSeconds(noReduction, allColumns), 1),
+			}, p.Of...)
+			return p
+		}, "cell"),
+		Text: &frame.Text{By: []string{"cell", "data set, φ", "J", "J", "columns", ""}, Cells: []frame.Cell{
+			columnsCell, secondsCell("CPU time (s)", reductionTime), frame.Of("Newton steps", frame.Column("value").Where("kind", "steps"), frame.Band{}, "%.0f"),
+		}},
+		Caption: shown("CPU time of one core to make J and to fit, to a KKT residual of 10⁻⁶ or 150 Newton steps. "+fitKernel+" leaves out the objects without pairs by itself, which is the reduction by indicators of the constrained points; the line of "+noReduction+" keeps all training rows. FitReduced checks the whole K₀, FitKernel its part.", reductionProtocol),
+	})},
 }
 
 // reductionRows are the rows in the order of the views.
@@ -64,14 +78,18 @@ func reductionError(j, k string) frame.Measure {
 	return share.Where("kind", "wrong", "J", j, "columns", k)
 }
 
-// reductionTime is the CPU time of each fit.
-func reductionTime(times *table.Table) frame.Measure {
-	return spent(times, func(row table.Key) string { return reductionPhase(row["J"], row["k"]) }).Where("kind", "rank")
+// reductionPhaseOf is the phase of a row.
+func reductionPhaseOf(row table.Key) string {
+	if row["kind"] != "rank" {
+		return ""
+	}
+	return reductionPhase(row["J"], row["k"])
 }
 
-func reductionSeconds(times *table.Table, j, k string) frame.Measure {
-	return reductionTime(times).Where("J", j, "columns", k)
-}
+// reductionTime is the CPU time of each fit, reductionSeconds that of one.
+var reductionTime = seconds.Where("kind", "rank")
+
+func reductionSeconds(j, k string) frame.Measure { return reductionTime.Where("J", j, "columns", k) }
 
 // splits says that the values are differences of errors on random halves of the same data.
 var splits = judge.Rule{Scale: 100, Unit: "points", TestRatio: testRatio}
@@ -137,23 +155,4 @@ func reductionPanels(rows *table.Table) (out []plots.Panel) {
 		out = append(out, frame.Each(over, wrong)(g)...)
 	}
 	return out
-}
-
-func drawReductionTimes(t, times *table.Table) (plots.Drawing, error) {
-	seconds := reductionTime(times)
-	return frame.View{
-		From: reductionRows.Then(frame.Only("J", append([]string{fitKernel, noReduction}, jNames...)...)), Columns: 2, Missing: "reduced fits",
-		Panels: frame.PerGroup(func(cells []string) frame.Panel {
-			p := overColumns(plots.Panel{Title: cells[0], YLabel: "CPU time (s)", YLog: true}, seconds, frame.Band{Possible: [2]float64{0, math.Inf(1)}})
-			p.Of = append([]frame.Mark{
-				meanLine(plots.Reference{Name: fitKernel, Color: 3}, reductionSeconds(times, fitKernel, allColumns), 1),
-				meanLine(plots.Reference{Name: noReduction, Color: 4}, reductionSeconds(times, noReduction, allColumns), 1),
-			}, p.Of...)
-			return p
-		}, "cell"),
-		Text: &frame.Text{By: []string{"cell", "data set, φ", "J", "J", "columns", ""}, Cells: []frame.Cell{
-			columnsCell, secondsCell("CPU time (s)", seconds), frame.Of("Newton steps", frame.Column("value").Where("kind", "steps"), frame.Band{}, "%.0f"),
-		}},
-		Caption: shown("CPU time of one core to make J and to fit, to a KKT residual of 10⁻⁶ or 150 Newton steps. "+fitKernel+" leaves out the objects without pairs by itself, which is the reduction by indicators of the constrained points; the line of "+noReduction+" keeps all training rows. FitReduced checks the whole K₀, FitKernel its part.", reductionProtocol),
-	}.Draw(t)
 }
