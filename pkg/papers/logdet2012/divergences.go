@@ -183,13 +183,17 @@ func newConstrained(s *session) (*constrained, error) {
 	c := &constrained{session: s, x: mat.DenseCopyOf(s.train.x)}
 	c.x.Scale(1/math.Sqrt(median), c.x)
 	for _, l := range s.links {
-		if l.Label == metric.Similar {
-			c.constraints = append(c.constraints, ltkernel.AtMost(l.I, l.J, b.upper/median))
-		} else {
-			c.constraints = append(c.constraints, ltkernel.AtLeast(l.I, l.J, b.lower/median))
-		}
+		c.constraints = append(c.constraints, within(l.Label == metric.Similar, l.I, l.J, b.upper/median, b.lower/median))
 	}
 	return c, nil
+}
+
+// within is a similar pair at a squared distance of at most u, or a dissimilar one at one of at least l.
+func within(similar bool, i, j int, u, l float64) ltkernel.Constraint {
+	if similar {
+		return ltkernel.AtMost(i, j, u)
+	}
+	return ltkernel.AtLeast(i, j, l)
 }
 
 // fit learns W.

@@ -324,11 +324,7 @@ func (t *textTrial) run(ctx context.Context, bags []text.Bag, y []int, fold []in
 			sizes = []int{0}
 		}
 		for _, size := range sizes {
-			p := &plan{textMethod: m, size: size, choice: choice{wrong: make([]int, len(m.candidates)), order: make([]int, len(m.candidates))}}
-			for i := range p.choice.order {
-				p.choice.order[i] = i
-			}
-			plans = append(plans, p)
+			plans = append(plans, &plan{textMethod: m, size: size, choice: newChoice(len(m.candidates))})
 		}
 	}
 
@@ -339,12 +335,7 @@ func (t *textTrial) run(ctx context.Context, bags []text.Bag, y []int, fold []in
 	}
 	within := sample.StratifiedFolds(seed.Stream("inner folds, "+name), classes, folds)
 	for g := range folds {
-		inner, judge := parted(within, g)
-		for _, rows := range [][]int{inner, judge} {
-			for k, i := range rows {
-				rows[k] = drawn[i]
-			}
-		}
+		inner, judge := partedOf(within, g, drawn)
 		session, err := open(inner, judge, fmt.Sprintf("%s, inner fold %d", name, g))
 		if err != nil {
 			return err
@@ -443,7 +434,8 @@ func (t *textTrial) judge(ctx context.Context, s *textSession, plans []*plan) er
 func (t *textTrial) sizes(s *textSession, documents, inner int) {
 	n, d := s.train.Dims()
 	m, _ := s.test.Dims()
-	similar := s.similar()
+	size := func(what string, value, of int) { t.add("size", "", "", what, float64(value), float64(of)) }
+	similar := similarIn(s.links)
 	for _, c := range []struct {
 		what      string
 		value, of int
@@ -453,11 +445,10 @@ func (t *textTrial) sizes(s *textSession, documents, inner int) {
 		{similarPairs, similar, len(s.links)}, {dissimilarPairs, len(s.links) - similar, len(s.links)},
 		{neighbours, t.settings.K, n}, {pairsPerClass, t.settings.Links, t.settings.Links},
 		{innerDocuments, inner, n}, {lmnnDocuments, len(s.lmnnRows), n}, {boundDocuments, min(t.settings.Bounds, n), n},
-		{projectionCap(choiceFits), t.settings.Choice.Projections, t.settings.Final.Projections}, {iterationCap(choiceFits), t.settings.Choice.Iterations, t.settings.Final.Iterations},
-		{projectionCap(finalFits), t.settings.Final.Projections, t.settings.Final.Projections}, {iterationCap(finalFits), t.settings.Final.Iterations, t.settings.Final.Iterations},
 	} {
-		t.add("size", "", "", c.what, float64(c.value), float64(c.of))
+		size(c.what, c.value, c.of)
 	}
+	capSizes(t.settings.Choice, t.settings.Final, size)
 	t.add("bound", "", "", upperBound, s.bounds.upper, s.median)
 	t.add("bound", "", "", lowerBound, s.bounds.lower, s.median)
 	for i, b := range s.bases {

@@ -20,7 +20,6 @@ import (
 	"metriclab/pkg/metric"
 	"metriclab/pkg/random"
 	"metriclab/pkg/sparse"
-	"metriclab/pkg/table"
 	"metriclab/pkg/text"
 )
 
@@ -89,10 +88,7 @@ func newTextSession(ctx context.Context, v *text.Vectorizer, bags []text.Bag, y,
 	if out.links, err = sample.EachClassLinks(seed.Stream("pairs, "+purpose), out.trainY, s.Links); err != nil {
 		return nil, err
 	}
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
+	all := numbers(n)
 	if err := out.takeBounds(ctx, atMost(seed, "documents of bounds, "+purpose, all, s.Bounds)); err != nil {
 		return nil, err
 	}
@@ -153,17 +149,6 @@ func (s *textSession) takeBounds(ctx context.Context, rows []int) error {
 
 // basis returns that of a size.
 func (s *textSession) basis(size int) textBasis { return s.bases[slices.Index(s.sizes, size)] }
-
-// similar counts the similar pairs.
-func (s *textSession) similar() int {
-	n := 0
-	for _, l := range s.links {
-		if l.Label == metric.Similar {
-			n++
-		}
-	}
-	return n
-}
 
 func countOf(y []int) int {
 	seen := map[int]bool{}
@@ -339,19 +324,7 @@ type textMethod struct {
 
 // textMethodsOf returns the methods in the order of textMethods.
 func textMethodsOf(s textSettings) []textMethod {
-	var gammas, scalars, margins []candidate
-	for _, g := range s.Gammas {
-		gammas = append(gammas, candidate{label: "γ = " + table.Format(g), gamma: g})
-	}
-	for _, t := range s.Ts {
-		scalars = append(scalars, candidate{label: "t = " + table.Format(t), weight: t})
-	}
-	for _, k := range s.Targets {
-		for _, mu := range s.Mus {
-			margins = append(margins, candidate{label: fmt.Sprintf("%d targets, μ = %s", k, table.Format(mu)), targets: k, mu: mu})
-		}
-	}
-	fixed := []candidate{{label: "nothing to choose"}}
+	gammas, margins := gammasOf(s.Gammas), marginsOf(s.Targets, s.Mus)
 	// still is a method without a fit.
 	still := func(name string, of func(s *textSession, size int) arm) textMethod {
 		return textMethod{name, fixed, func(_ context.Context, s *textSession, size int, _ candidate, _ budget, _ func(string, int, int)) (arm, bool, error) {
@@ -364,7 +337,7 @@ func textMethodsOf(s textSettings) []textMethod {
 		{logDetFar, gammas, fitIPLR(iplr.InfeasibleSlack, 2)},
 		{lmnn, margins, fitTextLMNN(func(s *textSession, size int) coordinates { return s.lsa[centred].first(size) })},
 		{basisLMNN, margins, fitTextLMNN(func(s *textSession, size int) coordinates { return s.basis(size).coordinates })},
-		{scaledI, scalars, fitScalar},
+		{scaledI, weightsOf("t", s.Ts), fitScalar},
 		still(lsa, func(s *textSession, size int) arm { return coordinateArm(s.lsa[centred].first(size)) }),
 		still(plainLSA, func(s *textSession, size int) arm { return coordinateArm(s.lsa[notCentred].first(size)) }),
 		still(basisAlone, func(s *textSession, size int) arm { return coordinateArm(s.basis(size).coordinates) }),
@@ -388,7 +361,7 @@ func fitIPLR(rule iplr.InfeasibleRule, far float64) func(context.Context, *textS
 			return arm{}, false, err
 		}
 		if pairs != nil {
-			similar := s.similar()
+			similar := similarIn(s.links)
 			pairs(infeasiblePairs, len(r.Infeasible), similar)
 			pairs(vacuousPairs, r.Vacuous, len(s.links)-similar)
 			pairs(skippedPairs, r.Skipped, len(s.links))

@@ -90,11 +90,7 @@ func newPlaneProblem(ctx context.Context, labelled, unlabelled images, s planeSe
 	}
 	rng := seed.Stream("pairs, " + purpose)
 	for _, pair := range digitPairs(rng, labelled.y, s.Far) {
-		if labelled.y[pair[0]] == labelled.y[pair[1]] {
-			p.constraints = append(p.constraints, ltkernel.AtMost(pair[0], pair[1], u))
-		} else {
-			p.constraints = append(p.constraints, ltkernel.AtLeast(pair[0], pair[1], l))
-		}
+		p.constraints = append(p.constraints, within(labelled.y[pair[0]] == labelled.y[pair[1]], pair[0], pair[1], u, l))
 	}
 	return p, nil
 }

@@ -290,12 +290,8 @@ func (t *imageTrial) judge(ctx context.Context, m imageRule, outer *imageSession
 			return wrong, stopped, nil
 		}})
 	}
-	c, err := choose(ctx, len(m.candidates), tasks)
-	if err != nil {
-		return err
-	}
 	var predicted []int
-	which, fits, err := firstFit(ctx, c.order, m.candidates, func(i int) (stopped bool, err error) {
+	addRows, err := decide(ctx, m.candidates, tasks, func(i int) (stopped bool, err error) {
 		predicted, stopped, err = m.fit(ctx, outer, m.candidates[i], t.settings.Final)
 		return stopped, err
 	})
@@ -304,7 +300,7 @@ func (t *imageTrial) judge(ctx context.Context, m imageRule, outer *imageSession
 	}
 	wrong, missed := outer.missed(predicted)
 	t.add("missed", name, per, "", missed, float64(outer.classes))
-	c.addRows(m.candidates, which, fits, wrong, len(outer.testY), func(kind, at string, value, of int) {
+	addRows(wrong, len(outer.testY), func(kind, at string, value, of int) {
 		t.add(kind, name, per, at, float64(value), float64(of))
 	})
 	return nil

@@ -25,7 +25,6 @@ import (
 	"metriclab/pkg/localfeatures"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/random"
-	"metriclab/pkg/table"
 	"metriclab/pkg/tables"
 )
 
@@ -411,12 +410,7 @@ func (s *imageSession) inner(ctx context.Context, raw mat.Matrix, y []int, setti
 	fold := sample.StratifiedFolds(seed.Stream("inner folds, "+purpose), s.trainY, folds)
 	var out []*imageSession
 	for g := range folds {
-		learn, judge := parted(fold, g)
-		for _, rows := range [][]int{learn, judge} {
-			for k, i := range rows {
-				rows[k] = s.train[i]
-			}
-		}
+		learn, judge := partedOf(fold, g, s.train)
 		in, err := newImageSession(ctx, raw, y, learn, judge, settings, seed, fmt.Sprintf("%s, inner fold %d", purpose, g))
 		if err != nil {
 			return nil, err
@@ -468,19 +462,11 @@ type imageRule struct {
 }
 
 func imageMethodsOf(s imageSettings) []imageRule {
-	var gammas, cs []candidate
-	for _, g := range s.Gammas {
-		gammas = append(gammas, candidate{label: "γ = " + table.Format(g), gamma: g})
-	}
-	for _, c := range s.Cs {
-		cs = append(cs, candidate{label: "C = " + table.Format(c), weight: c})
-	}
-	fixed := []candidate{{label: "nothing to choose"}}
 	return []imageRule{
-		{learnedNN, gammas, byLogDet},
+		{learnedNN, gammasOf(s.Gammas), byLogDet},
 		{plainNN, fixed, byKernel},
 		{rawNN, fixed, bySimilarity},
-		{plainSVM, cs, bySVM},
+		{plainSVM, weightsOf("C", s.Cs), bySVM},
 	}
 }
 

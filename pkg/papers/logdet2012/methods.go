@@ -51,6 +51,37 @@ type candidate struct {
 	targets               int
 }
 
+// candidatesOf are those of a grid.
+func candidatesOf(name string, grid []float64, set func(c *candidate, v float64)) []candidate {
+	out := make([]candidate, len(grid))
+	for i, v := range grid {
+		out[i].label = name + " = " + table.Format(v)
+		set(&out[i], v)
+	}
+	return out
+}
+
+func gammasOf(grid []float64) []candidate {
+	return candidatesOf("γ", grid, func(c *candidate, v float64) { c.gamma = v })
+}
+
+func weightsOf(name string, grid []float64) []candidate {
+	return candidatesOf(name, grid, func(c *candidate, v float64) { c.weight = v })
+}
+
+// marginsOf are those of LMNN.
+func marginsOf(targets []int, mus []float64) (out []candidate) {
+	for _, k := range targets {
+		for _, mu := range mus {
+			out = append(out, candidate{label: fmt.Sprintf("%d targets, μ = %s", k, table.Format(mu)), targets: k, mu: mu})
+		}
+	}
+	return out
+}
+
+// fixed is the one candidate of a method that leaves nothing open.
+var fixed = []candidate{{label: "nothing to choose"}}
+
 // learnt is a metric with the rows that it compares.
 type learnt struct {
 	metric      metric.SqDister
@@ -68,25 +99,14 @@ type method struct {
 
 // methodsNamed returns the methods of these names, in their order.
 func methodsNamed(s settings, names []string) []method {
-	var gammas, both, etas, margins []candidate
-	for _, g := range s.Gammas {
-		gammas = append(gammas, candidate{label: "γ = " + table.Format(g), gamma: g})
-	}
+	gammas, etas, margins := gammasOf(s.Gammas), candidatesOf("ηℓ²", s.Etas, func(c *candidate, v float64) { c.eta = v }), marginsOf(s.Targets, s.Mus)
+	var both []candidate
 	for _, w := range s.Widths {
 		for _, c := range gammas {
 			c.width, c.label = w, c.label+", σ² = "+table.Format(w)+" medians"
 			both = append(both, c)
 		}
 	}
-	for _, e := range s.Etas {
-		etas = append(etas, candidate{label: "ηℓ² = " + table.Format(e), eta: e})
-	}
-	for _, k := range s.Targets {
-		for _, mu := range s.Mus {
-			margins = append(margins, candidate{label: fmt.Sprintf("%d targets, μ = %s", k, table.Format(mu)), targets: k, mu: mu})
-		}
-	}
-	fixed := []candidate{{label: "nothing to choose"}}
 	all := []method{
 		{logDetGaussian, true, both, fitGaussian},
 		{logDetWider, true, both, fitGaussian},
@@ -197,6 +217,9 @@ type choice struct {
 	fits  tally
 }
 
+// newChoice is one among n candidates of which none was judged.
+func newChoice(n int) choice { return choice{wrong: make([]int, n), order: numbers(n)} }
+
 // tally counts fits.
 type tally struct{ made, stopped, failed int }
 
@@ -221,10 +244,7 @@ type task struct {
 // that float64 does not hold or a singular matrix, counts all rows as wrong. With one
 // candidate nothing is fitted.
 func choose(ctx context.Context, n int, tasks []task) (choice, error) {
-	c := choice{wrong: make([]int, n), order: make([]int, n)}
-	for i := range c.order {
-		c.order[i] = i
-	}
+	c := newChoice(n)
 	if n == 1 {
 		return c, nil
 	}
@@ -296,6 +316,19 @@ func firstFit(ctx context.Context, order []int, candidates []candidate, fit func
 	return 0, fits, errors.Join(errs...)
 }
 
+// decide chooses among candidates by tasks, and fits the chosen one, or the next one if it fails. It returns what
+// adds the rows of the table, of so many wrong of so many test rows.
+func decide(ctx context.Context, candidates []candidate, tasks []task, fit func(i int) (stopped bool, err error)) (add func(wrong, rows int, add func(kind, at string, value, of int)), err error) {
+	c, err := choose(ctx, len(candidates), tasks)
+	if err != nil {
+		return nil, err
+	}
+	which, fits, err := firstFit(ctx, c.order, candidates, fit)
+	return func(wrong, rows int, add func(kind, at string, value, of int)) {
+		c.addRows(candidates, which, fits, wrong, rows, add)
+	}, err
+}
+
 // learn fits the best candidate to all training rows, or the next one if it fails there.
 func (p *problem) learn(ctx context.Context, m method, rule itml.BoundRule, order []int, b budget) (which int, l learnt, fits tally, err error) {
 	which, fits, err = firstFit(ctx, order, m.candidates, func(i int) (bool, error) {
@@ -346,36 +379,41 @@ func (p *problem) judge(ctx context.Context, m method, rule itml.BoundRule, s se
 // sizes adds those of the data and the protocol: value of so many.
 func (p *problem) sizes(s settings, add func(what string, value, of int)) {
 	p.dataSizes(s.Links, add)
-	for _, c := range []struct {
-		what      string
-		value, of int
-	}{
-		{projectionCap(choiceFits), s.Choice.Projections, s.Final.Projections}, {iterationCap(choiceFits), s.Choice.Iterations, s.Final.Iterations},
-		{projectionCap(finalFits), s.Final.Projections, s.Final.Projections}, {iterationCap(finalFits), s.Final.Iterations, s.Final.Iterations},
-	} {
-		add(c.what, c.value, c.of)
+	capSizes(s.Choice, s.Final, add)
+}
+
+// capSizes adds the caps of fits.
+func capSizes(choice, final budget, add func(what string, value, of int)) {
+	for _, f := range []struct {
+		fits string
+		budget
+	}{{choiceFits, choice}, {finalFits, final}} {
+		add(projectionCap(f.fits), f.Projections, final.Projections)
+		add(iterationCap(f.fits), f.Iterations, final.Iterations)
 	}
+}
+
+// similarIn counts the similar pairs.
+func similarIn(links []metric.Link) int {
+	n := 0
+	for _, l := range links {
+		if l.Label == metric.Similar {
+			n++
+		}
+	}
+	return n
 }
 
 // dataSizes adds those of the data, of so many pairs per class.
 func (p *problem) dataSizes(perClass int, add func(what string, value, of int)) {
-	similar := 0
-	for _, l := range p.links {
-		if l.Label == metric.Similar {
-			similar++
-		}
-	}
-	count := map[int]bool{}
-	for _, y := range slices.Concat(p.train.y, p.test.y) {
-		count[y] = true
-	}
+	similar, count := similarIn(p.links), countOf(slices.Concat(p.train.y, p.test.y))
 	n := len(p.train.y) + len(p.test.y)
 	_, d := p.train.x.Dims()
 	for _, c := range []struct {
 		what      string
 		value, of int
 	}{
-		{objects, n, n}, {features, d, d}, {classes, len(count), len(count)}, {trainRows, len(p.train.y), n},
+		{objects, n, n}, {features, d, d}, {classes, count, count}, {trainRows, len(p.train.y), n},
 		{similarPairs, similar, len(p.links)}, {dissimilarPairs, len(p.links) - similar, len(p.links)},
 		{neighbours, p.k, len(p.train.y)}, {pairsPerClass, perClass, perClass},
 	} {

@@ -325,12 +325,7 @@ func newProblemsOf(y []int, rowsBy func(train []int) (*datasets.Set, error), s s
 		p := &problem{session: outer}
 		within := sample.StratifiedFolds(seed.Stream("inner folds, "+name), outer.train.y, folds)
 		for g := range folds {
-			learn, judge := parted(within, g)
-			for _, rows := range [][]int{learn, judge} {
-				for k, i := range rows {
-					rows[k] = train[i]
-				}
-			}
+			learn, judge := partedOf(within, g, train)
 			inner, err := newSession(set, learn, judge, s, seed, fmt.Sprintf("%s, inner fold %d", name, g))
 			if err != nil {
 				return nil, err
@@ -343,13 +338,25 @@ func newProblemsOf(y []int, rowsBy func(train []int) (*datasets.Set, error), s s
 }
 
 // parted returns the rows outside fold f, which train, and those in it.
-func parted(fold []int, f int) (train, test []int) {
+func parted(fold []int, f int) (train, test []int) { return partedOf(fold, f, numbers(len(fold))) }
+
+// partedOf is parted of some rows, of which fold has the folds.
+func partedOf(fold []int, f int, rows []int) (train, test []int) {
 	for i, g := range fold {
 		if g == f {
-			test = append(test, i)
+			test = append(test, rows[i])
 		} else {
-			train = append(train, i)
+			train = append(train, rows[i])
 		}
 	}
 	return train, test
+}
+
+// numbers are 0, 1, …, n−1.
+func numbers(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
 }

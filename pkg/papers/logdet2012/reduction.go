@@ -141,12 +141,7 @@ type reducible struct {
 func newReducible(set *datasets.Set, s reductionSettings, seed random.Seed) (*reducible, error) {
 	rows := sample.Choose(seed.Stream("rows"), set.N(), min(s.Rows, set.N()))
 	y := set.Labels(rows)
-	train, test := parted(sample.StratifiedFolds(seed.Stream("folds"), y, folds), 1)
-	for _, part := range [][]int{train, test} {
-		for k, i := range part {
-			part[k] = rows[i]
-		}
-	}
+	train, test := partedOf(sample.StratifiedFolds(seed.Stream("folds"), y, folds), 1, rows)
 	session, err := newSession(set, train, test, settings{Scaling: datasets.ZScore, K: s.K}, seed, "reduction")
 	if err != nil {
 		return nil, err
@@ -184,11 +179,7 @@ func newReducible(set *datasets.Set, s reductionSettings, seed random.Seed) (*re
 	for _, link := range links {
 		i, j := chosen[link.I], chosen[link.J]
 		joined[i], joined[j] = true, true
-		if link.Label == metric.Similar {
-			r.constraints = append(r.constraints, ltkernel.AtMost(i, j, u/median))
-		} else {
-			r.constraints = append(r.constraints, ltkernel.AtLeast(i, j, l/median))
-		}
+		r.constraints = append(r.constraints, within(link.Label == metric.Similar, i, j, u/median, l/median))
 	}
 	for _, i := range chosen {
 		if joined[i] {

@@ -243,19 +243,12 @@ type clusterer struct {
 
 // clusterersOf returns the methods in the order of clusterNames.
 func clusterersOf(s clusterSettings) []clusterer {
-	var gammas, weights []candidate
-	for _, g := range s.Gammas {
-		gammas = append(gammas, candidate{label: "γ = " + table.Format(g), gamma: g})
-	}
-	for _, w := range s.Weights {
-		weights = append(weights, candidate{label: "w = " + table.Format(w), weight: w})
-	}
 	return []clusterer{
-		{unsupervised, []candidate{{label: "nothing to choose"}}, clusterPlainly},
-		{logDetLinear, gammas, clusterByLogDet},
-		{hmrf, weights, clusterByHMRF},
-		{plainLogDet, []candidate{{label: "γ = 1", gamma: 1}}, clusterByLogDet},
-		{plainHMRF, []candidate{{label: "w = 1", weight: 1}}, clusterByHMRF},
+		{unsupervised, fixed, clusterPlainly},
+		{logDetLinear, gammasOf(s.Gammas), clusterByLogDet},
+		{hmrf, weightsOf("w", s.Weights), clusterByHMRF},
+		{plainLogDet, gammasOf([]float64{1}), clusterByLogDet},
+		{plainHMRF, weightsOf("w", []float64{1}), clusterByHMRF},
 	}
 }
 
@@ -305,18 +298,10 @@ func loadClusters(env *experiment.Env, seed random.Seed, cell experiment.Cell) (
 		return set.X, set.Y, nil
 	}
 	wanted := []int{3, 8, 9}
-	var rows []int
-	for i, label := range set.Y {
-		if slices.Contains(wanted, label) {
-			rows = append(rows, i)
-		}
-	}
-	drawn := sample.Choose(seed.Stream("draw"), len(rows), digitsDrawn)
+	digits := onlyClasses(set, wanted...)
+	drawn := sample.Choose(seed.Stream("draw"), digits.N(), digitsDrawn)
 	slices.Sort(drawn)
-	for k, a := range drawn {
-		drawn[k] = rows[a]
-	}
-	p := rowsOf(set, drawn)
+	p := rowsOf(digits, drawn)
 	for k, label := range p.y {
 		p.y[k] = slices.Index(wanted, label)
 	}
@@ -406,18 +391,14 @@ func judgeClusters(ctx context.Context, c *clustering, inner []*clustering, m cl
 			return in.wrong(a), stopped, nil
 		}})
 	}
-	chosen, err := choose(ctx, len(m.candidates), tasks)
-	if err != nil {
-		return err
-	}
 	var assignment []int
-	which, fits, err := firstFit(ctx, chosen.order, m.candidates, func(i int) (stopped bool, err error) {
+	addRows, err := decide(ctx, m.candidates, tasks, func(i int) (stopped bool, err error) {
 		assignment, stopped, err = m.fit(ctx, c, c.first(constraints), m.candidates[i], s)
 		return stopped, err
 	})
 	if err != nil {
 		return err
 	}
-	chosen.addRows(m.candidates, which, fits, c.wrong(assignment), len(c.judge), add)
+	addRows(c.wrong(assignment), len(c.judge), add)
 	return nil
 }
