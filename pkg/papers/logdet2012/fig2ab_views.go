@@ -3,6 +3,7 @@ package logdet2012
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,159 +11,140 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
-	"metriclab/pkg/judge"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
 var fig2abViews = []experiment.View{
-	{Name: "fig2a", Title: "Fig. 2(a): Classic3, accuracy of nearest neighbours against the size of the basis", Draw: drawn("errors on Classic3", mainTextOf("a"), drawTextPanel)},
-	{Name: "fig2b", Title: "Fig. 2(b): 20 Newsgroups, accuracy of nearest neighbours against the size of the basis", Draw: drawn("errors on 20 Newsgroups", mainTextOf("b"), drawTextPanel)},
-	{Name: "readings", Title: "Texts: the declared readings, and ℓ doubled", Draw: drawn("errors on texts", textResultsOf, drawTextReadings)},
-	{Name: "pairs", Title: "Texts: pairs that no metric of the basis satisfies, or that ask for nothing", Draw: drawn("pairs of texts", textResultsOf, drawTextPairs)},
-	{Name: "choices", Title: "Texts: what was chosen on the training folds, and fits that did not converge", Draw: experiment.WithEnds(drawn("choices on texts", textResultsOf, drawTextChoices), fig2abChoices)},
-	{Name: "data", Title: "Texts: documents, words, bounds and bases", Draw: drawn("sizes of texts", textResultsOf, drawTextData)},
+	{Name: "fig2a", Title: "Fig. 2(a): Classic3, accuracy of nearest neighbours against the size of the basis", Draw: drawTextPanel("a", "errors on Classic3")},
+	{Name: "fig2b", Title: "Fig. 2(b): 20 Newsgroups, accuracy of nearest neighbours against the size of the basis", Draw: drawTextPanel("b", "errors on 20 Newsgroups")},
+	{Name: "readings", Title: "Texts: the declared readings, and ℓ doubled", Draw: frame.View{
+		From: frame.Named("shown", textMethods, besideEuclidean).Then(textRows), Missing: "errors on texts",
+		Text: &frame.Text{By: []string{"collection", "collection", "vectors", "vectors", "shown", "method", "size", "basis"}, Cells: []frame.Cell{
+			errorCell("accuracy (%)", shownAccuracy),
+			{Head: "minus that of Euclidean (points)", Of: func(rows *table.Table) string {
+				if experiment.FirstName(rows, "shown") == euclidean {
+					return "–"
+				}
+				return summary(shownAccuracy.Minus(accuracy.Where("method", euclidean))(rows)).Percent()
+			}},
+		}},
+		Caption: shown(fmt.Sprintf("What the paper leaves open: the length of the vectors, here 1 or tf-idf as it is, and pairs that no metric of the basis satisfies: kept, with slack on the full squared distance, or dropped, as Eq. 11 has it without such a slack. Beside that ℓ twice the 99th percentile, and LSA centred or not. "+
+			"Tf-idf as it is has at most %d training documents, drawn.", otherTrain), textProtocol),
+	}.Draw},
+	{Name: "pairs", Title: "Texts: pairs that no metric of the basis satisfies, or that ask for nothing", Draw: frame.View{
+		From: textRows.Then(frame.Only("method", logDetLinear, logDetDropped, logDetFar)).Where("kind", "pairs"), Missing: "pairs of texts",
+		Text: &frame.Text{By: []string{"collection", "collection", "vectors", "vectors", "method", "method", "basis", "basis"}, Cells: []frame.Cell{
+			pairsCell("similar pairs that are infeasible (%)", infeasiblePairs), pairsCell("dissimilar pairs that ask for nothing (%)", vacuousPairs), pairsCell("pairs that no F moves (%)", skippedPairs),
+		}},
+		Caption: shown("Means over folds and trials. Only the part of a distance inside the basis can change. A similar pair whose part outside is longer than u is infeasible: it is kept with slack, or dropped. A dissimilar pair whose part outside is longer than ℓ is satisfied already.", textProtocol),
+	}.Draw},
+	{Name: "choices", Title: "Texts: what was chosen on the training folds, and fits that did not converge", Draw: experiment.WithEnds(frame.View{
+		From: textRows.Then(frame.Only("method", logDetLinear, logDetDropped, logDetFar, scaledI, lmnn, basisLMNN)), Missing: "choices on texts",
+		Text:    &frame.Text{By: []string{"collection", "collection", "vectors", "vectors", "basis", "basis", "method", "method"}, Cells: choiceCells},
+		Caption: shownBy(func(t *table.Table) string { return choiceNoteOn(t, "half of its documents") }, textProtocol),
+	}.Draw, fig2abChoices)},
+	{Name: "data", Title: "Texts: documents, words, bounds and bases", Draw: frame.View{
+		From: textRows, Missing: "sizes of texts",
+		Text: &frame.Text{By: []string{"collection", "collection", "vectors", "vectors"}, Cells: append(sizeCells(objects, classes, trainRows, wordsOf, emptyTrain, emptyTest, similarPairs, dissimilarPairs),
+			boundCell("u (medians)", "at", upperBound), boundCell("ℓ (medians)", "at", lowerBound),
+			frame.Cell{Head: "dimensions of the bases", Of: func(rows *table.Table) string {
+				var ranks []string
+				for _, g := range rows.Where("kind", "rank").Group("basis") {
+					ranks = append(ranks, fmt.Sprintf("%.4g of %.0f", stat.Mean(g.Values("value"), nil), floats.Max(g.Values("of"))))
+				}
+				return strings.Join(ranks, ", ")
+			}})},
+		Caption: shown("Means over folds and trials; u and ℓ in medians of the squared Euclidean distances.", textProtocol),
+	}.Draw},
 }
 
-// mainTextOf returns what a table has of a panel in the first reading.
-func mainTextOf(panel string) func(*table.Table) []textResults {
-	return func(t *table.Table) []textResults {
-		var out []textResults
-		for _, r := range textResultsOf(t) {
-			if r.panel == panel && r.norm == textReadings[0].String() {
-				out = append(out, r)
+// textRows are the rows in the order of the lengths, by the names of these.
+var textRows = frame.Only("length", textReadings[0].String(), textReadings[1].String()).Then(frame.Called("vectors", "length", func(norm string) string { return describeNorm[norm] }))
+
+// accuracy is 1 minus the error, shownAccuracy that of the method that rows show beside Euclidean.
+var (
+	accuracy      = share.Map(func(v float64) float64 { return 1 - v })
+	shownAccuracy = frame.Measure(func(rows *table.Table) []float64 {
+		return accuracy.Where("method", experiment.FirstName(rows, "shown"))(rows)
+	})
+)
+
+// pairsCell is a column with the share of pairs that a fit cannot use.
+func pairsCell(head, what string) frame.Cell {
+	return frame.Of(head, share.Where("at", what), frame.Percent, "%.1f")
+}
+
+// bySize are the errors by the size of the basis; those of Euclidean, which has none, stand at each.
+func bySize(t *table.Table) *table.Table {
+	parts := []*table.Table{t.Rows().With("size", nil)}
+	for _, g := range frame.Groups(t.Where("kind", "wrong"), "collection", "length") {
+		for k, rows := range g.Group("basis") {
+			if k != strconv.Itoa(noBasis) {
+				rows = table.Concat(rows, g.Where("method", euclidean))
+				parts = append(parts, rows.With("size", slices.Repeat([]string{k}, rows.Len())))
 			}
 		}
-		return out
 	}
+	return table.Concat(parts...)
+}
+
+// besideEuclidean are the errors of a method and of Euclidean by size; of Euclidean itself all.
+func besideEuclidean(method string) (string, frame.Rows) {
+	if method == euclidean {
+		all := func(string) string { return "–" }
+		return method, frame.Only("kind", "wrong").Where("method", euclidean).Then(frame.Called("size", "basis", all))
+	}
+	return method, frame.Rows(bySize).Then(frame.Only("method", method, euclidean))
 }
 
 // textProtocol describes data and settings in captions.
-func textProtocol(r results) string {
+func textProtocol(t *table.Table) plots.Caption {
+	t = t.Where("collection", experiment.FirstName(t, "collection"), "length", experiment.FirstName(t, "length"))
+	size := sizesOf(t)
 	data := map[string]string{
 		"Classic3":      "Classic3: 3,889 abstracts of CISI, CRAN and MED, titles and abstracts (two of CRAN are empty and left out)",
 		"20 Newsgroups": "20 Newsgroups, version \"bydate\", both parts: 18,846 posts (the paper says 20,000), subject and body, since senders' addresses would tell the group",
-	}[r.name]
+	}[experiment.FirstName(t, "collection")]
 	if data == "" {
 		data = "built-in, made-up news, in place of the paper's"
 	}
-	return fmt.Sprintf("Data: %s. Words are stemmed by Porter's algorithm of 1980; stop words are left out, and all but the %.0f words in most training documents (tf·ln(N/df)). Vocabulary, idf and means are those of the training fold, also in the cross-validation inside it. "+
+	return plots.Caption{Data: "Data: " + data + ".", Protocol: fmt.Sprintf("Words are stemmed by Porter's algorithm of 1980; stop words are left out, and all but the %.0f words in most training documents (tf·ln(N/df)). Vocabulary, idf and means are those of the training fold, also in the cross-validation inside it. "+
 		"Protocol: k = %.0f neighbours, equal distances in the order of the training documents, tied votes to the class of the nearest. Per class %.0f similar pairs within it and %.0f between it and the others. u and ℓ: 1st and 99th percentile of the squared Euclidean distances between %.0f training documents. "+
 		"Basis: the class means; means of randomly chosen classes if it is smaller; k-means of each class if it is larger. γ from 0.01 to 1000, t from −0.5 to 300 and μ of LMNN (¼, ½, ¾, with 3 targets) are chosen per size by a two-fold cross-validation on %.0f documents of the training fold, the first of equals. "+
-		"LMNN learns from %.0f training documents, for its cost. Folds and pairs are the same for all methods. %s",
-		data, r.size(wordsOf), r.size(neighbours), r.size(pairsPerClass), r.size(pairsPerClass), r.size(boundDocuments), r.size(innerDocuments), r.size(lmnnDocuments), foldsNote(r.t))
+		"LMNN learns from %.0f training documents, for its cost. Folds and pairs are the same for all methods.",
+		size(wordsOf), size(neighbours), size(pairsPerClass), size(pairsPerClass), size(boundDocuments), size(innerDocuments), size(lmnnDocuments)), Intervals: foldsNote(t)}
 }
 
-// textBands adds a line of a method: accuracies in per cent with bands.
-func textBands(p *plots.Panel, r results, color int, method string) {
-	line := plots.Line{Name: method, Color: color, Dashed: method == euclidean} // which may cover another
-	for _, k := range r.basisSizes() {
-		s := summary(r.accuracies(method, k))
-		mean, half := s.Interval()
-		line.X, line.Y = append(line.X, float64(k)), append(line.Y, 100*mean)
-		line.Lo, line.Hi = append(line.Lo, 100*(mean-half)), append(line.Hi, 100*math.Min(1, mean+half))
-	}
-	p.Marks = append(p.Marks, line)
-}
-
-func drawTextPanel(all []textResults) plots.Drawing {
-	r := all[0].results
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"method, accuracy (%)"}}}
-	for _, part := range []struct {
-		title   string
-		methods []string
-	}{{"the paper's lines", textLines}, {"controls", textControls}} {
-		p := plots.Panel{Title: r.name + ": " + part.title, XLabel: "size of the basis", YLabel: "accuracy (%)"}
-		for color, m := range part.methods {
-			textBands(&p, r, color, m)
+// drawTextPanel is a panel of the figure, in the first reading, and its controls.
+func drawTextPanel(panel, missing string) func(*table.Table) (plots.Drawing, error) {
+	return func(t *table.Table) (plots.Drawing, error) {
+		v := frame.View{
+			Of: []string{"panel", panel, "length", textReadings[0].String()}, From: frame.Rows(bySize).Then(frame.Only("method", textMethods...)), Columns: 2, Missing: missing,
+			Text: &frame.Text{By: []string{"method", "method, accuracy (%)"}},
+			Caption: shown("Accuracy of the k nearest training documents, tf-idf of unit length, against the size of the basis, with bands of 95 % intervals. Left: the lines of the paper, which gives no numbers; LSA is centred, LMNN learns in its coordinates, Euclidean has no basis. "+
+				"Right, ours: is it what LogDet learns, or the labels in the basis? The basis alone (distances in its coordinates, nothing learned); W = I + tUUᵀ, one number learned; LMNN in the coordinates of the basis; LSA not centred.", textProtocol),
 		}
-		d.Panels = append(d.Panels, p)
-	}
-	for _, k := range r.basisSizes() {
-		d.Text.Head = append(d.Text.Head, fmt.Sprintf("basis of %d", k))
-	}
-	for _, m := range textMethods {
-		row := []string{m}
-		for _, k := range r.basisSizes() {
-			row = append(row, summary(r.accuracies(m, k)).Percent())
-		}
-		d.Text.Rows = append(d.Text.Rows, row)
-	}
-	d.Caption = plots.Caption{Shows: "Accuracy of the k nearest training documents, tf-idf of unit length, against the size of the basis, with bands of 95 % intervals. Left: the lines of the paper, which gives no numbers; LSA is centred, LMNN learns in its coordinates, Euclidean has no basis. " +
-		"Right, ours: is it what LogDet learns, or the labels in the basis? The basis alone (distances in its coordinates, nothing learned); W = I + tUUᵀ, one number learned; LMNN in the coordinates of the basis; LSA not centred. " + textProtocol(r)}
-	return d
-}
-
-func drawTextReadings(all []textResults) plots.Drawing {
-	text := &plots.TextTable{Head: []string{"collection", "vectors", "method", "basis", "accuracy (%)", "minus that of Euclidean (points)"}}
-	for _, r := range all {
-		for _, m := range textMethods {
-			for _, k := range r.basisSizes() {
-				basis := strconv.Itoa(k)
-				if m == euclidean {
-					basis = "–"
-				}
-				mine := r.accuracies(m, k)
-				more := "–"
-				if m != euclidean {
-					more = summary(judge.Minus(mine, r.accuracies(euclidean, noBasis))).Percent()
-				}
-				text.Rows = append(text.Rows, []string{r.name, describeNorm[r.norm], m, basis, summary(mine).Percent(), more})
-				if m == euclidean {
-					break
-				}
+		v.Panels = func(rows *table.Table) (out []plots.Panel) {
+			for name, g := range rows.Group("collection") {
+				out = append(out, frame.Each(textLinesOf(name+": the paper's lines", textLines), textLinesOf(name+": controls", textControls))(g)...)
 			}
+			return out
 		}
+		for _, k := range bySize(t.Where(v.Of...)).Unique("size") {
+			v.Text.Cells = append(v.Text.Cells, errorCell("basis of "+k, accuracy.Where("size", k)))
+		}
+		return v.Draw(t)
 	}
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("What the paper leaves open: the length of the vectors, here 1 or tf-idf as it is, and pairs that no metric of the basis satisfies: kept, with slack on the full squared distance, or dropped, as Eq. 11 has it without such a slack. Beside that ℓ twice the 99th percentile, and LSA centred or not. "+
-		"Tf-idf as it is has at most %d training documents, drawn. ", otherTrain) + textProtocol(all[0].results)}}
 }
 
-func drawTextPairs(all []textResults) plots.Drawing {
-	text := &plots.TextTable{Head: []string{"collection", "vectors", "method", "basis", "similar pairs that are infeasible (%)", "dissimilar pairs that ask for nothing (%)", "pairs that no F moves (%)"}}
-	for _, r := range all {
-		for _, m := range []string{logDetLinear, logDetDropped, logDetFar} {
-			for _, k := range r.basisSizes() {
-				row := []string{r.name, describeNorm[r.norm], m, strconv.Itoa(k)}
-				for _, what := range []string{infeasiblePairs, vacuousPairs, skippedPairs} {
-					row = append(row, fmt.Sprintf("%.1f", 100*stat.Mean(shares(r.of("pairs", m, k).Where("at", what)), nil)))
-				}
-				text.Rows = append(text.Rows, row)
-			}
-		}
+// textLinesOf is a panel with the accuracies of methods.
+func textLinesOf(title string, methods []string) frame.Panel {
+	p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: "size of the basis", YLabel: "accuracy (%)"}}
+	for color, m := range methods {
+		style := plots.Line{Name: m, Color: color, Dashed: m == euclidean} // which may cover another
+		p.Of = append(p.Of, frame.Line(style, "size", accuracy, frame.Band{Scale: 100, Possible: [2]float64{math.Inf(-1), 1}}.By(summary)).Where("method", m))
 	}
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Means over folds and trials. Only the part of a distance inside the basis can change. A similar pair whose part outside is longer than u is infeasible: it is kept with slack, or dropped. A dissimilar pair whose part outside is longer than ℓ is satisfied already. " + textProtocol(all[0].results)}}
-}
-
-func drawTextChoices(all []textResults) plots.Drawing {
-	text := &plots.TextTable{Head: append([]string{"collection", "vectors", "basis", "method"}, choiceHead...)}
-	for _, r := range all {
-		for _, k := range r.basisSizes() {
-			for _, m := range []string{logDetLinear, logDetDropped, logDetFar, scaledI, lmnn, basisLMNN} {
-				text.Rows = append(text.Rows, append([]string{r.name, describeNorm[r.norm], strconv.Itoa(k), m}, oldChoiceCells(r.results, m, k)...))
-			}
-		}
-	}
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: choiceNoteOn(all[0].t, "half of its documents") + " " + textProtocol(all[0].results)}}
-}
-
-func drawTextData(all []textResults) plots.Drawing {
-	shown := []string{objects, classes, trainRows, wordsOf, emptyTrain, emptyTest, similarPairs, dissimilarPairs}
-	text := &plots.TextTable{Head: append([]string{"collection", "vectors"}, append(shown, "u (medians)", "ℓ (medians)", "dimensions of the bases")...)}
-	for _, r := range all {
-		row := []string{r.name, describeNorm[r.norm]}
-		for _, what := range shown {
-			row = append(row, fmt.Sprintf("%.0f", r.size(what)))
-		}
-		for _, at := range []string{upperBound, lowerBound} {
-			row = append(row, fmt.Sprintf("%.3g", stat.Mean(shares(r.t.Where("kind", "bound", "at", at)), nil)))
-		}
-		var ranks []string
-		for _, k := range r.basisSizes() {
-			g := r.t.Where("kind", "rank", "basis", strconv.Itoa(k))
-			ranks = append(ranks, fmt.Sprintf("%.4g of %.0f", stat.Mean(g.Values("value"), nil), floats.Max(experiment.NotEmpty("rows of kind rank", g.Values("of")))))
-		}
-		text.Rows = append(text.Rows, append(row, strings.Join(ranks, ", ")))
-	}
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Means over folds and trials; u and ℓ in medians of the squared Euclidean distances. " + textProtocol(all[0].results)}}
+	return p
 }
