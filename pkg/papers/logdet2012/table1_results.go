@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
@@ -21,45 +21,41 @@ var printedErrors = map[string]map[string]float64{
 	digits389:  {unsupervised: 0.226, logDetLinear: 0.175, hmrf: 0.286},
 }
 
-// startedResults are the data sets under one reading of the starts.
-type startedResults struct {
-	starting
-	sets []results
-}
+// startedRows are the rows by data set and reading of the starts.
+var startedRows = frame.Called("data set", "cell", baseOf).Then(frame.Called("starts", "cell", func(cell string) string {
+	_, starts := startedAs(cell)
+	return starts
+})).Then(frame.Only("starts", startNames()...))
 
-// startedOf returns the readings of the starts that a table has.
-func startedOf(t *table.Table) []startedResults {
-	var out []startedResults
+func startNames() (out []string) {
 	for _, by := range startings {
-		r := startedResults{starting: by}
-		for name, g := range t.Group("cell") {
-			if base := baseOf(name); by.cell(base) == name {
-				r.sets = append(r.sets, results{name: base, t: g, varied: "constraints", fixed: []string{unsupervised}})
-			}
-		}
-		if r.sets != nil {
-			out = append(out, r)
-		}
+		out = append(out, by.name)
 	}
 	return out
 }
 
-// baseOf is the name of a cell without that of its reading.
-func baseOf(cell string) string {
+// startedAs are the data set and the reading of a cell.
+func startedAs(cell string) (base, starts string) {
 	for _, by := range startings {
 		if base, ok := strings.CutSuffix(cell, ", "+by.name); ok {
-			return base
+			return base, by.name
 		}
 	}
-	return cell
+	return cell, startings[0].name
 }
 
-// clusteredOf returns the data sets that a table has, of the first reading of the starts.
-func clusteredOf(t *table.Table) []results {
-	if all := startedOf(t); len(all) > 0 && all[0].starting == startings[0] {
-		return all[0].sets
+// baseOf is the name of a cell without that of its reading.
+func baseOf(cell string) string {
+	base, _ := startedAs(cell)
+	return base
+}
+
+// clusterError is a method's error with the printed number of constraints; Unsupervised has none.
+func clusterError(method string) frame.Measure {
+	if method == unsupervised {
+		return errorOf(method)
 	}
-	return nil
+	return errorOf(method, "constraints", strconv.Itoa(printedConstraints))
 }
 
 // table1Tolerance is the tolerance on the printed errors: the paper has two folds and no
@@ -77,204 +73,214 @@ var table1Claims = experiment.Claims([]experiment.Claim{
 		Statement: "The clustering errors of Unsupervised, LogDet Linear and HMRF-KMeans with 50 constraints are those of Table 1.",
 		Where:     "Section 6.1, Table 1", Theirs: "0.314, 0.113, 0.256 (Ionosphere); 0.226, 0.175, 0.286 (Digits-389)",
 		Predicate: "In at least 90 % of the six cells the whole corrected interval of our error minus the printed one lies within ±5 points." + table1Choices,
-		Test: func(t *table.Table) judge.Test {
-			return byChoice(t, func(all []results, logDet, field string) judge.Test {
-				var units []judge.Unit
-				for _, r := range all {
-					for _, m := range []struct{ ours, theirs string }{{unsupervised, unsupervised}, {logDet, logDetLinear}, {field, hmrf}} {
-						e := r.errors(m.ours, printedConstraints)
-						floats.AddConst(-printedErrors[r.name][m.theirs], e)
-						units = append(units, judge.Unit{Name: r.name + ", " + m.theirs, Diffs: e})
-					}
-				}
-				return judge.Equivalent{Units: units, Margin: table1Tolerance, Share: 0.9, Rule: points}
-			})
-		},
+		Test: byChoice(func(logDet, field string) frame.Test {
+			ours := map[string]string{unsupervised: unsupervised, logDetLinear: logDet, hmrf: field}
+			return frame.Equivalent(table1Tolerance, 0.9, points, perSet(clusterNames[:3], func(set, method string) frame.Measure {
+				return clusterError(ours[method]).Plus(-printedErrors[set][method])
+			}))
+		}),
 	},
 	{
 		ID: "table1-logdet", View: "table1",
 		Statement: "LogDet Linear has a lower clustering error than unsupervised k-means and than HMRF-KMeans with 50 constraints (Table 1).",
 		Where:     "Section 6.1, Table 1", Theirs: "0.113 against 0.314 and 0.256; 0.175 against 0.226 and 0.286",
 		Predicate: "Per data set and other method, its error minus that of LogDet Linear is > 0." + table1Choices,
-		Test: func(t *table.Table) judge.Test {
-			return byChoice(t, func(all []results, logDet, field string) judge.Test {
-				var units []judge.Unit
-				for _, r := range all {
-					for _, other := range []string{unsupervised, field} {
-						units = append(units, judge.Paired(r.name+", "+other, r.errors(other, printedConstraints), r.errors(logDet, printedConstraints)))
-					}
-				}
-				return judge.Positive{Units: units, Rule: points}
-			})
-		},
+		Test: byChoice(func(logDet, field string) frame.Test {
+			return frame.Positive(points, perSet([]string{unsupervised, field}, func(_, other string) frame.Measure {
+				return clusterError(other).Minus(clusterError(logDet))
+			}))
+		}),
 	},
 })
 
+// perSet is a unit per data set and method.
+func perSet(methods []string, unit func(set, method string) frame.Measure) frame.Units {
+	return func(t *table.Table) (out []judge.Unit) {
+		for set, g := range t.Group("data set") {
+			for _, m := range methods {
+				out = append(out, judge.Unit{Name: set + ", " + m, Diffs: unit(set, m)(g)})
+			}
+		}
+		return out
+	}
+}
+
 // byChoice is a test with γ and w chosen, and with γ = w = 1, under each reading of the
 // starts.
-func byChoice(t *table.Table, test func(all []results, logDet, field string) judge.Test) judge.Test {
-	all := startedOf(t)
-	if len(all) != len(startings) {
-		judge.Refuse("logdet2012: there are results of %d readings of the starts, want %d", len(all), len(startings))
-	}
-	var out judge.Readings
-	for i, by := range all {
+func byChoice(test func(logDet, field string) frame.Test) frame.Test {
+	var out []frame.Reading
+	for i, by := range startings {
 		known, prefix := "", ""
 		if i > 0 {
 			known, prefix = table1Known, by.name+", "
 		}
 		out = append(out,
-			judge.Reading{Name: prefix + "γ and w chosen", Test: test(by.sets, logDetLinear, hmrf), Afterwards: known},
-			judge.Reading{Name: prefix + "γ = 1 and w = 1", Test: test(by.sets, plainLogDet, plainHMRF), Afterwards: known})
+			frame.Reading{Name: prefix + "γ and w chosen", Test: test(logDetLinear, hmrf).Where("starts", by.name), Afterwards: known},
+			frame.Reading{Name: prefix + "γ = 1 and w = 1", Test: test(plainLogDet, plainHMRF).Where("starts", by.name), Afterwards: known})
+	}
+	all := frame.Readings(out...)
+	return frame.Test(func(t *table.Table) judge.Test {
+		if n := len(t.Unique("starts")); n != len(startings) {
+			judge.Refuse("logdet2012: there are results of %d readings of the starts, want %d", n, len(startings))
+		}
+		return all(t)
+	}).On(startedRows)
+}
+
+var table1Views = []experiment.View{
+	{Name: "table1", Title: "Table 1: clustering error with 50 constraints", Draw: drawTable1},
+	{Name: "table1-medians", Title: "Table 1: medians and quartiles of the folds, by how clusterings start", Draw: frame.View{
+		From: printedRows, Columns: 2, Missing: "errors on any data set",
+		Panels: startPanels(startings, func(style plots.Intervals) frame.Mark {
+			style.Possible = [2]float64{0, 100}
+			return func(rows *table.Table) plots.Mark {
+				m := style
+				for method, g := range rows.Group("method") {
+					q := quartiles(g)
+					m.Labels, m.X, m.Lo, m.Hi = append(m.Labels, method), append(m.X, q[1]), append(m.Lo, q[0]), append(m.Hi, q[2])
+				}
+				return m
+			}
+		}),
+		Text: &frame.Text{By: []string{"data set", "data set", "starts", "starts"}, Cells: medianCells()},
+		Caption: shown(fmt.Sprintf("Medians of the clustering errors of the folds, with the first and third quartile, for %d constraints. A fold's error has few modes, so that the mean of Table 1 can lie where no fold is. The least objective need not be the best clustering.",
+			printedConstraints), startsProtocol),
+	}.Draw},
+	{Name: "constraints", Title: "Clustering error against the number of constraints", Draw: frame.View{
+		From: startedRows.Where("starts", startings[0].name).Then(forEach), Columns: 1, Missing: "errors on any data set",
+		Panels: frame.PerGroup(func(cells []string) frame.Panel {
+			p := frame.Panel{Panel: plots.Panel{Title: cells[0], XLabel: "constraints", YLabel: "clustering error (%)", Direct: true}}
+			for i, m := range clusterNames {
+				style, band := plots.Line{Name: m, Color: i % 3}, errorLine
+				if m == plainLogDet || m == plainHMRF { // the colour of the method with a choice
+					style.Color, style.Dashed, band = i-2, true, band.Without()
+				}
+				p.Of = append(p.Of, frame.Line(style, "given", share, band).Where("method", m))
+			}
+			return p
+		}, "data set"),
+		Text:    &frame.Text{By: []string{"data set", "data set", "given", "constraints"}, Cells: errorCells(clusterNames)},
+		Caption: shown("Clustering error against the number of constraints, of which Table 1 has 50. Dashed: without a choice, and without the bands of the 95 % intervals.", clusterProtocol),
+	}.Draw},
+	{Name: "table1-choices", Title: "Table 1: what was chosen, and fits that did not converge", Draw: experiment.WithEnds(frame.View{
+		From: startedRows.Then(frame.Only("method", clusterNames[1:]...)), Missing: "choices on any data set",
+		Text: &frame.Text{By: []string{"starts", "", "data set", "data set", "method", "", "constraints", ""}, Cells: slices.Concat(
+			[]frame.Cell{frame.Name("starts", "starts"), frame.Name("method", "method"), frame.Name("constraints", "constraints")},
+			choiceCells[:choiceSpread], choiceCells[choiceSpread+1:])},
+		Caption: shownBy(func(t *table.Table) string {
+			return fmt.Sprintf("Two folds per trial. A fit of LogDet that is stopped at the cap of %.0f Bregman projections has not converged, nor has a clustering after 300 iterations. A candidate that float64 does not allow counts all its rows as wrong.", sizesOf(startedRows(t).Where("starts", startings[0].name))(projectionCap(finalFits)))
+		}, startsProtocol),
+	}.Draw, clusterChoices)},
+}
+
+// printedRows are the errors with the printed number of constraints, in the order of the methods.
+var printedRows = startedRows.Then(func(t *table.Table) *table.Table {
+	errors := t.Where("kind", "wrong")
+	return table.Concat(errors.Where("method", unsupervised), frame.Only("method", clusterNames[1:]...)(errors.Where("constraints", strconv.Itoa(printedConstraints))))
+})
+
+// forEach are the errors by the number of constraints; those of Unsupervised, which has none, stand at each.
+func forEach(t *table.Table) *table.Table {
+	t = t.Where("kind", "wrong")
+	return frame.Named("given", t.Unique("constraints"), func(n string) (string, frame.Rows) {
+		return n, func(t *table.Table) *table.Table {
+			return table.Concat(t.Where("method", unsupervised), frame.Only("method", clusterNames[1:]...)(t.Where("constraints", n)))
+		}
+	})(t)
+}
+
+// startPanels are one per data set, with a mark for each of some readings of the starts.
+func startPanels(all []starting, mark func(style plots.Intervals) frame.Mark) frame.Panels {
+	return frame.PerGroup(func(cells []string) frame.Panel {
+		p := frame.Panel{Panel: plots.Panel{Title: cells[0], XLabel: "clustering error (%)"}}
+		for _, by := range all {
+			style := plots.Intervals{Name: by.name, Color: []int{0, 1, 3, 4}[slices.Index(startings, by)]}
+			p.Of = append(p.Of, mark(style).Where("starts", by.name))
+		}
+		return p
+	}, "data set")
+}
+
+// quartiles of errors in per cent. Medians are shown since the errors of the folds have two modes: a clustering finds the
+// classes, or it finds another local optimum.
+func quartiles(rows *table.Table) (q [3]float64) {
+	e := slices.Sorted(slices.Values(experiment.NotEmpty("errors", share(rows))))
+	for j, part := range []float64{0.25, 0.5, 0.75} {
+		q[j] = 100 * stat.Quantile(part, stat.LinInterp, e, nil)
+	}
+	return q
+}
+
+func medianCells() (out []frame.Cell) {
+	for _, m := range clusterNames {
+		out = append(out, frame.Cell{Head: m, Of: func(rows *table.Table) string {
+			q := quartiles(rows.Where("method", m))
+			return fmt.Sprintf("%.1f (%.1f to %.1f)", q[1], q[0], q[2])
+		}})
 	}
 	return out
 }
 
-var table1Views = []experiment.View{
-	{Name: "table1", Title: "Table 1: clustering error with 50 constraints", Draw: drawn("errors on any data set", startedOf, drawTable1)},
-	{Name: "table1-medians", Title: "Table 1: medians and quartiles of the folds, by how clusterings start", Draw: drawn("errors on any data set", startedOf, drawTable1Medians)},
-	{Name: "constraints", Title: "Clustering error against the number of constraints", Draw: drawn("errors on any data set", clusteredOf, drawConstraints)},
-	{Name: "table1-choices", Title: "Table 1: what was chosen, and fits that did not converge", Draw: experiment.WithEnds(drawn("choices on any data set", startedOf, drawTable1Choices), clusterChoices)},
+// clusterProtocol describes data and settings in captions.
+func clusterProtocol(t *table.Table) plots.Caption {
+	return clusterProtocolBy(t, "The least objective of %.0f starts counts.")
 }
 
-// clusterProtocol describes data and settings in captions.
-func clusterProtocol(all []results) string {
-	return clusterProtocolBy(all, fmt.Sprintf("The least objective of %.0f starts counts.", all[0].size(startsOf)))
+// startsProtocol is clusterProtocol with the readings of the starts.
+func startsProtocol(t *table.Table) plots.Caption {
+	return clusterProtocolBy(t, "Many starts: the least objective of %.0f counts, for all methods. One start: there is one, drawn; that of HMRF-KMeans draws neighbourhoods (rows that similar pairs join). HMRF from neighbourhoods: its first centres are the largest neighbourhood and then those farthest by weighted distance, as Basu et al. say.")
 }
 
 // clusterProtocolBy is clusterProtocol with what is to be said of the starts.
-func clusterProtocolBy(all []results, starts string) string {
-	r := all[0]
+func clusterProtocolBy(t *table.Table, starts string) plots.Caption {
 	data := "Data: ionosphere (UCI), and 317 random digits 3, 8 and 9 of pendigits (UCI), drawn anew in each trial, for the paper's draw is not known; features as they are."
-	if printedErrors[r.name] == nil {
+	if printedErrors[baseOf(experiment.FirstName(t, "cell"))] == nil {
 		data = "Data: built-in, mixtures of Gaussians, in place of the paper's."
 	}
-	return fmt.Sprintf("All rows are clustered into as many clusters as there are classes; constraints are random pairs of training rows, similar if of one class, the first of one order; the error is that of the test rows, 1 minus the share of the best one-to-one matching of clusters and classes. "+
-		"%s LogDet: u and ℓ the 1st and 99th percentile of the squared distances of training rows, then k-means under the metric. HMRF-KMeans (Basu et al. 2004) with the squared Euclidean distance, learning none; which variant the paper ran it does not say. γ (0.01 to 1000) and HMRF-KMeans' weight w (0.1 to 100) are chosen by a two-fold cross-validation inside the training fold, with as many constraints, on its labels. %s %s",
-		starts, data, foldsNote(r.t))
+	return plots.Caption{Protocol: "All rows are clustered into as many clusters as there are classes; constraints are random pairs of training rows, similar if of one class, the first of one order; the error is that of the test rows, 1 minus the share of the best one-to-one matching of clusters and classes. " +
+		fmt.Sprintf(starts, sizesOf(startedRows(t).Where("starts", startings[0].name))(startsOf)) + " LogDet: u and ℓ the 1st and 99th percentile of the squared distances of training rows, then k-means under the metric. HMRF-KMeans (Basu et al. 2004) with the squared Euclidean distance, learning none; which variant the paper ran it does not say. γ (0.01 to 1000) and HMRF-KMeans' weight w (0.1 to 100) are chosen by a two-fold cross-validation inside the training fold, with as many constraints, on its labels. " + data,
+		Intervals: foldsNote(t)}
 }
 
-// startsNote explains the readings of the starts.
-func startsNote(all []startedResults) string {
-	return fmt.Sprintf("Many starts: the least objective of %.0f counts, for all methods. One start: there is one, drawn; that of HMRF-KMeans draws neighbourhoods (rows that similar pairs join). HMRF from neighbourhoods: its first centres are the largest neighbourhood and then those farthest by weighted distance, as Basu et al. say.", all[0].sets[0].size(startsOf))
-}
-
-// demandAll refuses results that lack a data set with one way to start.
-func demandAll(all []startedResults) {
-	for _, by := range all {
-		if len(by.sets) != len(all[0].sets) {
-			judge.Refuse("logdet2012: %s has %d data sets, %s has %d", by.name, len(by.sets), all[0].name, len(all[0].sets))
+// drawTable1 has a row of the printed errors after those of each data set.
+func drawTable1(t *table.Table) (plots.Drawing, error) {
+	cells := []frame.Cell{{Head: "n"}, {Head: "d"}}
+	for i, what := range []string{objects, features} {
+		cells[i].Of = func(rows *table.Table) string {
+			return fmt.Sprintf("%.0f", sizesOf(t.Where("cell", experiment.FirstName(rows, "data set")))(what))
 		}
 	}
-}
-
-func drawTable1(all []startedResults) plots.Drawing {
-	demandAll(all)
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"data set", "n", "d", "error (%)"}, clusterNames...)}}
-	for k, r := range all[0].sets {
+	ours := slices.DeleteFunc(slices.Clone(startings), func(by starting) bool { return by.farthest }) // HMRF-KMeans alone would differ: the table has it
+	d, err := frame.View{
+		From: printedRows, Columns: 2, Missing: "errors on any data set",
+		Panels:  startPanels(ours, func(style plots.Intervals) frame.Mark { return frame.Dots(style, "method", share, errorBand) }),
+		Text:    &frame.Text{By: []string{"data set", "data set", "starts", ""}, Cells: slices.Concat(cells, []frame.Cell{frame.Name("error (%)", "starts")}, errorCells(clusterNames))},
+		Caption: shown(fmt.Sprintf("Clustering error with %d constraints, and without any. The last two methods choose nothing.", printedConstraints), startsProtocol),
+	}.Draw(t)
+	if err != nil || d.Text == nil {
+		return d, err
+	}
+	for i, p := range d.Panels {
 		theirs := plots.Intervals{Name: "paper", Color: 2}
-		p := plots.Panel{Title: r.name, XLabel: "clustering error (%)"}
-		size := []string{r.name, fmt.Sprintf("%.0f", r.size(objects)), fmt.Sprintf("%.0f", r.size(features))}
-		for i, by := range all {
-			ours := plots.Intervals{Name: by.name, Color: []int{0, 1, 3, 4}[i]}
-			row := append(slices.Clone(size), by.name)
-			for _, m := range clusterNames {
-				row = append(row, addErrors(&ours, m, by.sets[k].errors(m, printedConstraints)))
+		last := 0
+		for k, row := range d.Text.Rows {
+			if row[0] == p.Title {
+				last = k
 			}
-			if !by.farthest { // HMRF-KMeans alone would differ: the table has it
-				p.Marks = append(p.Marks, ours)
-			}
-			d.Text.Rows = append(d.Text.Rows, row)
 		}
-		printed := append(slices.Clone(size), "paper")
+		printed := append(slices.Clone(d.Text.Rows[last][:3]), "paper")
 		for _, m := range clusterNames {
 			cell := "–"
-			if v, ok := printedErrors[r.name][m]; ok {
+			if v, ok := printedErrors[p.Title][m]; ok {
 				theirs.Labels, theirs.X = append(theirs.Labels, m), append(theirs.X, 100*v)
 				cell = fmt.Sprintf("%.1f", 100*v)
 			}
 			printed = append(printed, cell)
 		}
 		if theirs.X != nil {
-			p.Marks = append(p.Marks, theirs)
-			d.Text.Rows = append(d.Text.Rows, printed)
-		}
-		d.Panels = append(d.Panels, p)
-	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("Clustering error with %d constraints, and without any. The last two methods choose nothing. %s", printedConstraints, clusterProtocolBy(all[0].sets, startsNote(all)))}
-	return d
-}
-
-// drawTable1Medians shows medians, since the errors of the folds have two modes: a
-// clustering finds the classes, or it finds another local optimum.
-func drawTable1Medians(all []startedResults) plots.Drawing {
-	demandAll(all)
-	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"data set", "starts"}, clusterNames...)}}
-	for k, r := range all[0].sets {
-		p := plots.Panel{Title: r.name, XLabel: "clustering error (%)"}
-		for i, by := range all {
-			mark := plots.Intervals{Name: by.name, Color: []int{0, 1, 3, 4}[i], Possible: [2]float64{0, 100}}
-			row := []string{r.name, by.name}
-			for _, m := range clusterNames {
-				e := slices.Sorted(slices.Values(by.sets[k].errors(m, printedConstraints)))
-				if len(e) == 0 {
-					judge.Refuse("logdet2012: %s has no errors of %s", by.cell(r.name), m)
-				}
-				q := make([]float64, 3)
-				for j, share := range []float64{0.25, 0.5, 0.75} {
-					q[j] = 100 * stat.Quantile(share, stat.LinInterp, e, nil)
-				}
-				mark.Labels, mark.X, mark.Lo, mark.Hi = append(mark.Labels, m), append(mark.X, q[1]), append(mark.Lo, q[0]), append(mark.Hi, q[2])
-				row = append(row, fmt.Sprintf("%.1f (%.1f to %.1f)", q[1], q[0], q[2]))
-			}
-			p.Marks = append(p.Marks, mark)
-			d.Text.Rows = append(d.Text.Rows, row)
-		}
-		d.Panels = append(d.Panels, p)
-	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("Medians of the clustering errors of the folds, with the first and third quartile, for %d constraints. A fold's error has few modes, so that the mean of Table 1 can lie where no fold is. The least objective need not be the best clustering. %s",
-		printedConstraints, clusterProtocolBy(all[0].sets, startsNote(all)))}
-	return d
-}
-
-func drawConstraints(all []results) plots.Drawing {
-	d := plots.Drawing{Columns: 1, Text: &plots.TextTable{Head: append([]string{"data set", "constraints"}, clusterNames...)}}
-	for _, r := range all {
-		p := plots.Panel{Title: r.name, XLabel: "constraints", YLabel: "clustering error (%)", Direct: true}
-		lines := make([]plots.Line, len(clusterNames))
-		for _, n := range r.numbers() {
-			row := []string{r.name, strconv.Itoa(n)}
-			for i, m := range clusterNames {
-				row = append(row, addPoint(&lines[i], n, r.errors(m, n)))
-			}
-			d.Text.Rows = append(d.Text.Rows, row)
-		}
-		for i, m := range clusterNames {
-			lines[i].Name, lines[i].Color = m, i%3
-			if m == plainLogDet || m == plainHMRF { // the colour of the method with a choice
-				lines[i].Color, lines[i].Dashed = i-2, true
-				lines[i].Lo, lines[i].Hi = nil, nil
-			}
-			p.Marks = append(p.Marks, lines[i])
-		}
-		d.Panels = append(d.Panels, p)
-	}
-	d.Caption = plots.Caption{Shows: "Clustering error against the number of constraints, of which Table 1 has 50. Dashed: without a choice, and without the bands of the 95 % intervals. " + clusterProtocol(all)}
-	return d
-}
-
-func drawTable1Choices(all []startedResults) plots.Drawing {
-	shown := func(cells []string) []string { return slices.Delete(slices.Clone(cells), choiceSpread, choiceSpread+1) }
-	text := &plots.TextTable{Head: append([]string{"data set", "starts", "method", "constraints"}, shown(choiceHead)...)}
-	for _, by := range all {
-		for _, r := range by.sets {
-			for _, m := range clusterNames[1:] {
-				for _, n := range r.numbers() {
-					text.Rows = append(text.Rows, append([]string{r.name, by.name, m, strconv.Itoa(n)}, shown(oldChoiceCells(r, m, n))...))
-				}
-			}
+			d.Panels[i].Marks = append(p.Marks, theirs)
+			d.Text.Rows = slices.Insert(d.Text.Rows, last+1, printed)
 		}
 	}
-	sets := all[0].sets
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("Two folds per trial. A fit of LogDet that is stopped at the cap of %.0f Bregman projections has not converged, nor has a clustering after 300 iterations. A candidate that float64 does not allow counts all its rows as wrong. ", sets[0].size(projectionCap(finalFits))) + clusterProtocolBy(sets, startsNote(all))}}
+	return d, nil
 }
