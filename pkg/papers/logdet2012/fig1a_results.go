@@ -87,6 +87,21 @@ func sizeCells(of ...string) (out []frame.Cell) {
 	return out
 }
 
+// atEach are the errors by the cells of a column, in a new one; those of a method that has none of these stand at each.
+func atEach(column, of, fixed string) frame.Rows {
+	return func(t *table.Table) *table.Table {
+		parts := []*table.Table{t.Rows().With(column, nil)}
+		for _, g := range t.Where("kind", "wrong").Group("cell") {
+			others := slices.DeleteFunc(g.Unique("method"), func(m string) bool { return m == fixed })
+			for cell, rows := range frame.Only("method", others...)(g).Group(of) {
+				rows = table.Concat(rows, g.Where("method", fixed))
+				parts = append(parts, rows.With(column, slices.Repeat([]string{cell}, rows.Len())))
+			}
+		}
+		return table.Concat(parts...)
+	}
+}
+
 // bestRival is the rival of the least mean error.
 func bestRival(rows *table.Table) string {
 	return slices.MinFunc(rivals, func(a, b string) int {

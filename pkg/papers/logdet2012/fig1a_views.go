@@ -117,13 +117,19 @@ func protocol(t *table.Table) plots.Caption {
 		"Folds and pairs are the same for all methods.", size(neighbours), size(pairsPerClass), size(pairsPerClass))}
 }
 
+// A caption is said of a table, as is a note in one.
+type (
+	caption = func(t *table.Table) plots.Caption
+	note    = func(t *table.Table) string
+)
+
 // shown is a caption that shows something by a protocol.
-func shown(shows string, protocol func(t *table.Table) plots.Caption) func(t *table.Table) plots.Caption {
+func shown(shows string, protocol caption) caption {
 	return shownBy(func(*table.Table) string { return shows }, protocol)
 }
 
 // shownBy is shown of what the rows tell.
-func shownBy(shows func(t *table.Table) string, protocol func(t *table.Table) plots.Caption) func(t *table.Table) plots.Caption {
+func shownBy(shows note, protocol caption) caption {
 	return func(t *table.Table) plots.Caption {
 		c := protocol(t)
 		c.Shows = shows(t)
@@ -138,14 +144,16 @@ var boundedMethods = slices.DeleteFunc(slices.Clone(methodNames), func(m string)
 var drawnMethods = append(slices.Clone(methodNames), logDetWider)
 
 // choiceNote explains choiceCells.
-func choiceNote(t *table.Table) string { return choiceNoteOn(t, "half of the training rows") }
+var choiceNote = choiceNoteOn("half of the training rows")
 
 // choiceNoteOn is choiceNote for an inner cross-validation whose folds are of something else.
-func choiceNoteOn(t *table.Table, rows string) string {
-	size := sizesOf(t)
-	return fmt.Sprintf("Two folds per trial. Errors of the candidates are means over trials and folds of the inner cross-validation, on %s each. A fit of LogDet that is stopped at the cap of %.0f Bregman projections at the end, or %.0f in choosing, has not converged (the program of Davis et al. 2007 stops at 100,000), nor has one of "+
-		"MCML or LMNN after %.0f iterations, or %.0f in choosing. A candidate that float64 does not allow counts all its rows as wrong.",
-		rows, size(projectionCap(finalFits)), size(projectionCap(choiceFits)), size(iterationCap(finalFits)), size(iterationCap(choiceFits)))
+func choiceNoteOn(rows string) note {
+	return func(t *table.Table) string {
+		size := sizesOf(t)
+		return fmt.Sprintf("Two folds per trial. Errors of the candidates are means over trials and folds of the inner cross-validation, on %s each. A fit of LogDet that is stopped at the cap of %.0f Bregman projections at the end, or %.0f in choosing, has not converged (the program of Davis et al. 2007 stops at 100,000), nor has one of "+
+			"MCML or LMNN after %.0f iterations, or %.0f in choosing. A candidate that float64 does not allow counts all its rows as wrong.",
+			rows, size(projectionCap(finalFits)), size(projectionCap(choiceFits)), size(iterationCap(finalFits)), size(iterationCap(choiceFits)))
+	}
 }
 
 // choiceSpread is the place of the candidates' errors in choiceCells.

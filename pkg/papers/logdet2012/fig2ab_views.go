@@ -3,8 +3,6 @@ package logdet2012
 import (
 	"fmt"
 	"math"
-	"slices"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
@@ -43,7 +41,7 @@ var fig2abViews = []experiment.View{
 	{Name: "choices", Title: "Texts: what was chosen on the training folds, and fits that did not converge", Draw: experiment.WithEnds(frame.View{
 		From: textRows.Then(frame.Only("method", logDetLinear, logDetDropped, logDetFar, scaledI, lmnn, basisLMNN)), Missing: "choices on texts",
 		Text:    &frame.Text{By: []string{"collection", "collection", "vectors", "vectors", "basis", "basis", "method", "method"}, Cells: choiceCells},
-		Caption: shownBy(func(t *table.Table) string { return choiceNoteOn(t, "half of its documents") }, textProtocol),
+		Caption: shownBy(choiceNoteOn("half of its documents"), textProtocol),
 	}.Draw, fig2abChoices)},
 	{Name: "data", Title: "Texts: documents, words, bounds and bases", Draw: frame.View{
 		From: textRows, Missing: "sizes of texts",
@@ -77,18 +75,7 @@ func pairsCell(head, what string) frame.Cell {
 }
 
 // bySize are the errors by the size of the basis; those of Euclidean, which has none, stand at each.
-func bySize(t *table.Table) *table.Table {
-	parts := []*table.Table{t.Rows().With("size", nil)}
-	for _, g := range frame.Groups(t.Where("kind", "wrong"), "collection", "length") {
-		for k, rows := range g.Group("basis") {
-			if k != strconv.Itoa(noBasis) {
-				rows = table.Concat(rows, g.Where("method", euclidean))
-				parts = append(parts, rows.With("size", slices.Repeat([]string{k}, rows.Len())))
-			}
-		}
-	}
-	return table.Concat(parts...)
-}
+var bySize = atEach("size", "basis", euclidean)
 
 // besideEuclidean are the errors of a method and of Euclidean by size; of Euclidean itself all.
 func besideEuclidean(method string) (string, frame.Rows) {
@@ -96,7 +83,7 @@ func besideEuclidean(method string) (string, frame.Rows) {
 		all := func(string) string { return "–" }
 		return method, frame.Only("kind", "wrong").Where("method", euclidean).Then(frame.Called("size", "basis", all))
 	}
-	return method, frame.Rows(bySize).Then(frame.Only("method", method, euclidean))
+	return method, bySize.Then(frame.Only("method", method, euclidean))
 }
 
 // textProtocol describes data and settings in captions.
@@ -121,7 +108,7 @@ func textProtocol(t *table.Table) plots.Caption {
 func drawTextPanel(panel, missing string) func(*table.Table) (plots.Drawing, error) {
 	return func(t *table.Table) (plots.Drawing, error) {
 		v := frame.View{
-			Of: []string{"panel", panel, "length", textReadings[0].String()}, From: frame.Rows(bySize).Then(frame.Only("method", textMethods...)), Columns: 2, Missing: missing,
+			Of: []string{"panel", panel, "length", textReadings[0].String()}, From: bySize.Then(frame.Only("method", textMethods...)), Columns: 2, Missing: missing,
 			Text: &frame.Text{By: []string{"method", "method, accuracy (%)"}},
 			Caption: shown("Accuracy of the k nearest training documents, tf-idf of unit length, against the size of the basis, with bands of 95 % intervals. Left: the lines of the paper, which gives no numbers; LSA is centred, LMNN learns in its coordinates, Euclidean has no basis. "+
 				"Right, ours: is it what LogDet learns, or the labels in the basis? The basis alone (distances in its coordinates, nothing learned); W = I + tUUᵀ, one number learned; LMNN in the coordinates of the basis; LSA not centred.", textProtocol),

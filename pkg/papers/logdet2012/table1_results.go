@@ -147,7 +147,7 @@ var table1Views = []experiment.View{
 			printedConstraints), startsProtocol),
 	}.Draw},
 	{Name: "constraints", Title: "Clustering error against the number of constraints", Draw: frame.View{
-		From: startedRows.Where("starts", startings[0].name).Then(forEach), Columns: 1, Missing: "errors on any data set",
+		From: startedRows.Where("starts", startings[0].name).Then(atEach("given", "constraints", unsupervised)).Then(frame.Only("method", clusterNames...)), Columns: 1, Missing: "errors on any data set",
 		Panels: frame.PerGroup(func(cells []string) frame.Panel {
 			p := frame.Panel{Panel: plots.Panel{Title: cells[0], XLabel: "constraints", YLabel: "clustering error (%)", Direct: true}}
 			for i, m := range clusterNames {
@@ -178,16 +178,6 @@ var printedRows = startedRows.Then(func(t *table.Table) *table.Table {
 	errors := t.Where("kind", "wrong")
 	return table.Concat(errors.Where("method", unsupervised), frame.Only("method", clusterNames[1:]...)(errors.Where("constraints", strconv.Itoa(printedConstraints))))
 })
-
-// forEach are the errors by the number of constraints; those of Unsupervised, which has none, stand at each.
-func forEach(t *table.Table) *table.Table {
-	t = t.Where("kind", "wrong")
-	return frame.Named("given", t.Unique("constraints"), func(n string) (string, frame.Rows) {
-		return n, func(t *table.Table) *table.Table {
-			return table.Concat(t.Where("method", unsupervised), frame.Only("method", clusterNames[1:]...)(t.Where("constraints", n)))
-		}
-	})(t)
-}
 
 // startPanels are one per data set, with a mark for each of some readings of the starts.
 func startPanels(all []starting, mark func(style plots.Intervals) frame.Mark) frame.Panels {
@@ -221,25 +211,22 @@ func medianCells() (out []frame.Cell) {
 	return out
 }
 
-// clusterProtocol describes data and settings in captions.
-func clusterProtocol(t *table.Table) plots.Caption {
-	return clusterProtocolBy(t, "The least objective of %.0f starts counts.")
-}
+// clusterProtocol describes data and settings in captions, startsProtocol with the readings of the starts.
+var (
+	clusterProtocol = clusterProtocolBy("The least objective of %.0f starts counts.")
+	startsProtocol  = clusterProtocolBy("Many starts: the least objective of %.0f counts, for all methods. One start: there is one, drawn; that of HMRF-KMeans draws neighbourhoods (rows that similar pairs join). HMRF from neighbourhoods: its first centres are the largest neighbourhood and then those farthest by weighted distance, as Basu et al. say.")
+)
 
-// startsProtocol is clusterProtocol with the readings of the starts.
-func startsProtocol(t *table.Table) plots.Caption {
-	return clusterProtocolBy(t, "Many starts: the least objective of %.0f counts, for all methods. One start: there is one, drawn; that of HMRF-KMeans draws neighbourhoods (rows that similar pairs join). HMRF from neighbourhoods: its first centres are the largest neighbourhood and then those farthest by weighted distance, as Basu et al. say.")
-}
-
-// clusterProtocolBy is clusterProtocol with what is to be said of the starts.
-func clusterProtocolBy(t *table.Table, starts string) plots.Caption {
-	data := "Data: ionosphere (UCI), and 317 random digits 3, 8 and 9 of pendigits (UCI), drawn anew in each trial, for the paper's draw is not known; features as they are."
-	if printedErrors[baseOf(experiment.FirstName(t, "cell"))] == nil {
-		data = "Data: built-in, mixtures of Gaussians, in place of the paper's."
+func clusterProtocolBy(starts string) caption {
+	return func(t *table.Table) plots.Caption {
+		data := "Data: ionosphere (UCI), and 317 random digits 3, 8 and 9 of pendigits (UCI), drawn anew in each trial, for the paper's draw is not known; features as they are."
+		if printedErrors[baseOf(experiment.FirstName(t, "cell"))] == nil {
+			data = "Data: built-in, mixtures of Gaussians, in place of the paper's."
+		}
+		return plots.Caption{Protocol: "All rows are clustered into as many clusters as there are classes; constraints are random pairs of training rows, similar if of one class, the first of one order; the error is that of the test rows, 1 minus the share of the best one-to-one matching of clusters and classes. " +
+			fmt.Sprintf(starts, sizesOf(startedRows(t).Where("starts", startings[0].name))(startsOf)) + " LogDet: u and ℓ the 1st and 99th percentile of the squared distances of training rows, then k-means under the metric. HMRF-KMeans (Basu et al. 2004) with the squared Euclidean distance, learning none; which variant the paper ran it does not say. γ (0.01 to 1000) and HMRF-KMeans' weight w (0.1 to 100) are chosen by a two-fold cross-validation inside the training fold, with as many constraints, on its labels. " + data,
+			Intervals: foldsNote(t)}
 	}
-	return plots.Caption{Protocol: "All rows are clustered into as many clusters as there are classes; constraints are random pairs of training rows, similar if of one class, the first of one order; the error is that of the test rows, 1 minus the share of the best one-to-one matching of clusters and classes. " +
-		fmt.Sprintf(starts, sizesOf(startedRows(t).Where("starts", startings[0].name))(startsOf)) + " LogDet: u and ℓ the 1st and 99th percentile of the squared distances of training rows, then k-means under the metric. HMRF-KMeans (Basu et al. 2004) with the squared Euclidean distance, learning none; which variant the paper ran it does not say. γ (0.01 to 1000) and HMRF-KMeans' weight w (0.1 to 100) are chosen by a two-fold cross-validation inside the training fold, with as many constraints, on its labels. " + data,
-		Intervals: foldsNote(t)}
 }
 
 // drawTable1 has a row of the printed errors after those of each data set.
