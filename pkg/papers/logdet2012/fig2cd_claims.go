@@ -2,6 +2,7 @@ package logdet2012
 
 import (
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
@@ -31,48 +32,29 @@ var fig2cdClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Our method (Trace-SSIKDR) is able to separate out seven of the digits reasonably well.",
 		Where:     planePlace, Theirs: "seven of ten digits",
 		Predicate: planeMeasure + "The number of digits that Trace-SSIKDR separates, minus 6.5, is > 0." + planeReadNote,
-		Test: func(t *table.Table) judge.Test {
-			return underPlaneReadings(t, graphKernels, func(p planes, method, queries string) judge.Test {
-				return judge.Positive{Units: []judge.Unit{{Name: method, Diffs: above(p.separated(method, queries), atLeastSeven)}}, Rule: digitsRule}
-			})
-		},
+		Test: eachPlane(graphKernels, ssikdrMethods, func(of plane) frame.Units {
+			return frame.Unit(of.method, of.separated().Plus(-atLeastSeven))
+		}),
 	},
 	{
 		ID: "fig2d-three", View: "fig2cd",
 		Statement: "Kernel PCA is able to separate out only three of the digits.",
 		Where:     planePlace, Theirs: "three of ten digits",
 		Predicate: planeMeasure + "3.5 minus the number of digits that kernel PCA separates is > 0. Readings: the same kernels, and the Gaussian kernel without a graph; fitted to the 100 labelled digits and to all 1,000 known ones; centred and not; queries from zip.test and from unseen zip.train.",
-		Test: func(t *table.Table) judge.Test {
-			var out judge.Readings
-			for _, k := range planeKernels {
-				p := planesOf(t, k)
-				for _, m := range pcaMethods {
-					for _, q := range queryParts {
-						diffs := above(p.separated(m, q), atMostThree)
-						for i := range diffs {
-							diffs[i] = -diffs[i]
-						}
-						out = append(out, judge.Reading{Name: k + ", " + m + ", " + q, Test: judge.Positive{Units: []judge.Unit{{Name: m, Diffs: diffs}}, Rule: digitsRule}})
-					}
-				}
-			}
-			return out
-		},
+		Test: eachPlane(planeKernels, pcaMethods, func(of plane) frame.Units {
+			return frame.Unit(of.method, of.separated().Plus(-atMostThree).Times(-1))
+		}),
 	},
 	{
 		ID: "fig2cd-more", View: "fig2cd",
 		Statement: "Trace-SSIKDR separates more digits than kernel PCA: seven against only three.",
 		Where:     planePlace, Theirs: "seven against three digits",
 		Predicate: planeMeasure + "The number of digits that Trace-SSIKDR separates minus that of kernel PCA, centred, with the same kernel, is > 0: for kernel PCA fitted to the 100 labelled digits, and to all 1,000 known ones." + planeReadNote,
-		Test: func(t *table.Table) judge.Test {
-			return underPlaneReadings(t, graphKernels, func(p planes, method, queries string) judge.Test {
-				mine := p.separated(method, queries)
-				return judge.Positive{Units: []judge.Unit{
-					judge.Paired(pcaLabelled, mine, p.separated(pcaLabelled, queries)),
-					judge.Paired(pcaKnown, mine, p.separated(pcaKnown, queries)),
-				}, Rule: digitsRule}
+		Test: eachPlane(graphKernels, ssikdrMethods, func(of plane) frame.Units {
+			return frame.Over([]string{pcaLabelled, pcaKnown}, func(rival string) (string, frame.Measure) {
+				return rival, of.separated().Minus(plane{of.kernel, rival, of.queries}.separated())
 			})
-		},
+		}),
 	},
 	{
 		ID: "fig2cd-graph", View: "fig2cd-counts",
@@ -80,12 +62,9 @@ var fig2cdClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours, a control: the graph of unlabelled digits helps Trace-SSIKDR.",
 		Where:     notInPaper, Theirs: notInPaper,
 		Predicate: planeMeasure + "The number of digits that Trace-SSIKDR separates with the graph of 1,000 digits minus that without a graph is > 0. Readings: rank 2 in three ways; queries from zip.test and from unseen zip.train.",
-		Test: func(t *table.Table) judge.Test {
-			plain := planesOf(t, noGraph)
-			return underPlaneReadings(t, graphKernels[:1], func(p planes, method, queries string) judge.Test {
-				return judge.Positive{Units: []judge.Unit{judge.Paired(method, p.separated(method, queries), plain.separated(method, queries))}, Rule: digitsRule}
-			})
-		},
+		Test: eachPlane(graphKernels[:1], ssikdrMethods, func(of plane) frame.Units {
+			return frame.Unit(of.method, of.separated().Minus(plane{noGraph, of.method, of.queries}.separated()))
+		}),
 	},
 	{
 		ID: "fig2cd-fda", View: "fig2cd-counts",
@@ -93,86 +72,61 @@ var fig2cdClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours, a control: Trace-SSIKDR separates more digits than kernel Fisher discriminants, which see the same labels.",
 		Where:     notInPaper, Theirs: notInPaper,
 		Predicate: planeMeasure + "The number of digits that Trace-SSIKDR separates minus that of kernel FDA with the same kernel is > 0." + planeReadNote,
-		Test: func(t *table.Table) judge.Test {
-			return underPlaneReadings(t, graphKernels, func(p planes, method, queries string) judge.Test {
-				return judge.Positive{Units: []judge.Unit{judge.Paired(method, p.separated(method, queries), p.separated(kernelFDA, queries))}, Rule: digitsRule}
-			})
-		},
+		Test: eachPlane(graphKernels, ssikdrMethods, func(of plane) frame.Units {
+			return frame.Unit(of.method, of.separated().Minus(plane{of.kernel, kernelFDA, of.queries}.separated()))
+		}),
 	},
 })
 
 // digitsRule says that values are numbers of digits. Intervals are over draws of the labelled digits and of the queries from one data set.
 var digitsRule = judge.Rule{Unit: "digits"}
 
-// underPlaneReadings is a test of the planes of Trace-SSIKDR under each reading.
-func underPlaneReadings(t *table.Table, kernels []string, test func(p planes, method, queries string) judge.Test) judge.Test {
-	var out judge.Readings
+// plane is that of a method with a kernel, of the queries of a part.
+type plane struct{ kernel, method, queries string }
+
+// separated is how many digits are separated, by trial.
+func (p plane) separated() frame.Measure {
+	return counted(voteRule, separatedF1).Where("kernel", p.kernel, "method", p.method, "queries", p.queries)
+}
+
+// eachPlane is a test that numbers of digits are positive, with each of some kernels, methods and parts of the queries.
+func eachPlane(kernels, methods []string, units func(of plane) frame.Units) frame.Test {
+	var all []plane
 	for _, k := range kernels {
-		p := planesOf(t, k)
-		for _, m := range ssikdrMethods {
+		for _, m := range methods {
 			for _, q := range queryParts {
-				out = append(out, judge.Reading{Name: k + ", " + m + ", " + q, Test: test(p, m, q)})
+				all = append(all, plane{k, m, q})
 			}
 		}
 	}
-	return out
+	return frame.Under(all, func(p plane) (string, frame.Test) {
+		return p.kernel + ", " + p.method + ", " + p.queries, frame.Positive(digitsRule, units(p))
+	})
 }
 
-// above returns the values minus a number.
-func above(values []float64, number float64) []float64 {
-	out := make([]float64, len(values))
-	for i, v := range values {
-		out[i] = v - number
-	}
-	return out
-}
-
-// planes are the rows of one kernel.
-type planes struct {
-	kernel string
-	t      *table.Table
-}
-
-// planesOf returns those of a kernel. It refuses a table without them.
-func planesOf(t *table.Table, kernel string) planes {
-	p := planes{kernel, t.Where("kernel", kernel)}
-	if p.t.Where("kind", "f1").Len() == 0 {
-		judge.Refuse("logdet2012: there are no planes of the kernel with %s", kernel)
-	}
-	return p
-}
-
-// f1 returns F1 by trial and digit.
-func (p planes) f1(method, queries, rule string) [][]float64 {
-	g := p.t.Where("kind", "f1", "method", method, "queries", queries, "rule", rule)
-	if g.Len() == 0 {
-		judge.Refuse("logdet2012: %s: there is no plane of %s with queries from %s", p.kernel, method, queries)
-	}
-	out := make([][]float64, g.Len())
-	for d := range digitCount {
-		for i, v := range g.Values(digitColumn(d)) {
-			out[i] = append(out[i], v)
+// counted is how many digits have at least that F1 by a rule, in each plane.
+func counted(rule string, least float64) frame.Measure {
+	return overDigits(rule, func(f1 float64) float64 {
+		if f1 >= least {
+			return 1
 		}
-	}
-	return out
+		return 0
+	})
 }
 
-// counted returns how many digits have at least that F1, by trial.
-func (p planes) counted(method, queries, rule string, least float64) []float64 {
-	var out []float64
-	for _, f1 := range p.f1(method, queries, rule) {
-		n := 0
-		for _, v := range f1 {
-			if v >= least {
-				n++
+// overDigits is the sum over the digits of what is made of F1 by a rule.
+func overDigits(rule string, of func(f1 float64) float64) frame.Measure {
+	return func(rows *table.Table) []float64 {
+		g := rows.Where("kind", "f1", "rule", rule)
+		out := make([]float64, g.Len())
+		for d := range digitCount {
+			for i, v := range g.Values(digitColumn(d)) {
+				out[i] += of(v)
 			}
 		}
-		out = append(out, float64(n))
+		return out
 	}
-	return out
 }
 
-// separated returns how many digits are separated, by trial.
-func (p planes) separated(method, queries string) []float64 {
-	return p.counted(method, queries, voteRule, separatedF1)
-}
+// meanF1 is the mean over the digits by the vote.
+var meanF1 = overDigits(voteRule, func(f1 float64) float64 { return f1 }).Map(func(sum float64) float64 { return sum / digitCount })

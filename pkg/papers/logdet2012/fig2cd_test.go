@@ -323,9 +323,9 @@ func TestPlaneClaims(t *testing.T) {
 
 // TestTypical: the seeds that are drawn are those at the quartiles.
 func TestTypical(t *testing.T) {
-	p := planesOf(madePlanes(func(string, string, string) int { return 4 }), knownGraph)
-	got := p.typical()
-	counts := p.separated(ssikdrTop, testQueries)
+	tb := madePlanes(func(string, string, string) int { return 4 })
+	got := typical(tb)
+	counts := plane{knownGraph, ssikdrTop, testQueries}.separated()(tb)
 	var shown []float64
 	for _, trial := range got {
 		i, err := strconv.Atoi(trial)
