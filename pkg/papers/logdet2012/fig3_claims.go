@@ -2,11 +2,11 @@ package logdet2012
 
 import (
 	"fmt"
-	"slices"
-
-	"gonum.org/v1/gonum/floats"
+	"strconv"
+	"strings"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
@@ -49,30 +49,24 @@ var fig3Claims = experiment.Claims(append([]experiment.Claim{
 		Statement: "Our approach outperforms all existing single-kernel classifier methods when using the learned CORR kernel.",
 		Where:     imageRatesA, Theirs: experiment.FigureOnly,
 		Predicate: "The other methods of the figure are curves without numbers, and are not drawn. Here: per number of training images and single-kernel method that learns no kernel (NN and SVM with PMK and with CORR), the mean recognition rate of LogDet+CORR minus that of the method is > 0." + imageNote,
-		Test: func(t *table.Table) judge.Test {
-			return onImages(t, func(r results) judge.Test {
-				var units []judge.Unit
-				for _, rule := range []string{plainNN, plainSVM} {
-					for _, kernel := range []string{kernelPMK, kernelCORR} {
-						units = append(units, r.gains(imageMethod(learnedNN, kernelCORR), imageMethod(rule, kernel))...)
-					}
+		Test: onImages(func(rule judge.Rule) frame.Test {
+			var units []frame.Units
+			for _, other := range []string{plainNN, plainSVM} {
+				for _, kernel := range []string{kernelPMK, kernelCORR} {
+					units = append(units, gains(imageMethod(learnedNN, kernelCORR), imageMethod(other, kernel)))
 				}
-				return judge.Positive{Units: units, Rule: r.rule()}
-			})
-		},
+			}
+			return frame.Positive(rule, frame.Together(units...))
+		}),
 	},
 	{
 		ID: "fig3b-gains", View: "fig3b",
 		Statement: "Our learned kernels significantly improve NN recognition accuracy relative to their non-learned counterparts, the SUM, the CORR and PMK kernels.",
 		Where:     "Fig. 3, caption", Theirs: experiment.FigureOnly,
 		Predicate: "Per kernel and number of training images: the mean recognition rate per class of LogDet minus that of NN is > 0. Readings: NN under the clipped kernel, from which LogDet starts, and with the similarities as they are." + imageNote,
-		Test: func(t *table.Table) judge.Test {
-			return onImages(t, func(r results) judge.Test {
-				return judge.Under([]string{plainNN, rawNN}, func(rule string) judge.Test {
-					return judge.Positive{Units: r.gainsOver(rule, imageKernels), Rule: r.rule()}
-				})
-			})
-		},
+		Test: onImages(func(rule judge.Rule) frame.Test {
+			return frame.UnderNames([]string{plainNN, rawNN}, func(other string) frame.Test { return frame.Positive(rule, gainsOver(other, imageKernels)) })
+		}),
 	},
 	{
 		ID: "fig3b-svm", View: "svm",
@@ -80,14 +74,11 @@ var fig3Claims = experiment.Claims(append([]experiment.Claim{
 		Statement: "Our learned kernels with simple NN classification also outperform the baseline kernels when used with SVMs (Zhang et al., 2006; Grauman and Darrell, 2007).",
 		Where:     imageGains, Theirs: experiment.FigureOnly,
 		Predicate: "Per kernel and number of training images: the mean recognition rate per class of LogDet minus that of a support vector machine per class with the same kernel is > 0. Readings: PMK and CORR, of the papers cited, and all three kernels." + imageNote,
-		Test: func(t *table.Table) judge.Test {
-			return onImages(t, func(r results) judge.Test {
-				return judge.Readings{
-					{Name: "PMK and CORR", Test: judge.Positive{Units: r.gainsOver(plainSVM, []string{kernelPMK, kernelCORR}), Rule: r.rule()}},
-					{Name: "all kernels", Test: judge.Positive{Units: r.gainsOver(plainSVM, imageKernels), Rule: r.rule()}},
-				}
-			})
-		},
+		Test: onImages(func(rule judge.Rule) frame.Test {
+			return frame.Readings(
+				frame.Reading{Name: "PMK and CORR", Test: frame.Positive(rule, gainsOver(plainSVM, imageKernels[:2]))},
+				frame.Reading{Name: "all kernels", Test: frame.Positive(rule, gainsOver(plainSVM, imageKernels))})
+		}),
 	},
 	{
 		ID: "fig3a-order", View: "fig3a",
@@ -95,17 +86,15 @@ var fig3Claims = experiment.Claims(append([]experiment.Claim{
 		Statement: "With 15 training images per class the learned SUM kernel (73.7 %) is better than the learned CORR kernel (61.0 %), and that is better than the learned PMK (52.2 %).",
 		Where:     imageRatesA, Theirs: "73.7 % > 61.0 % > 52.2 %",
 		Predicate: "With 15 training images per class (the number next to it where a table lacks that): the mean recognition rates per class of LogDet+SUM minus LogDet+CORR, and of LogDet+CORR minus LogDet+PMK, are > 0." + imageNote,
-		Test: func(t *table.Table) judge.Test {
-			return onImages(t, func(r results) judge.Test {
-				per := r.nextTo(15)
-				var units []judge.Unit
+		Test: onImages(func(rule judge.Rule) frame.Test {
+			return frame.Positive(rule, func(t *table.Table) (units []judge.Unit) {
+				per := nextTo(t, 15)
 				for _, pair := range [][2]string{{kernelSUM, kernelCORR}, {kernelCORR, kernelPMK}} {
-					a, b := imageMethod(learnedNN, pair[0]), imageMethod(learnedNN, pair[1])
-					units = append(units, judge.Paired(fmt.Sprintf("%s against %s, T = %d", a, b, per), r.rates(a, per), r.rates(b, per)))
+					units = append(units, gains(imageMethod(learnedNN, pair[0]), imageMethod(learnedNN, pair[1])).Where("train", strconv.Itoa(per))(t)...)
 				}
-				return judge.Positive{Units: units, Rule: r.rule()}
+				return units
 			})
-		},
+		}),
 	},
 }, rateClaims()...))
 
@@ -118,45 +107,47 @@ func rateClaims() []experiment.Claim {
 			Statement: fmt.Sprintf("The learned %s kernel achieves %.1f %% accuracy for T = %d.", p.kernel, p.rate, p.per),
 			Where:     imageRatesA, Theirs: fmt.Sprintf("%.1f %%", p.rate),
 			Predicate: fmt.Sprintf("On the kernel matrices of Caltech-101: the mean recognition rate per class with T = %d is within max(interval, 1 point) of %.1f %%. A rate of other images is shown, and not compared.", p.per, p.rate) + imageNote,
-			Test:      func(t *table.Table) judge.Test { return printedTest(t, p) },
+			Test:      p.test,
 		})
 	}
 	return out
 }
 
-// printedTest compares with a printed accuracy where the kernels of Caltech-101 are there, and else tells what other images give.
-func printedTest(t *table.Table, p printedRate) judge.Test {
-	method := imageMethod(learnedNN, p.kernel)
-	var ours string
-	for _, r := range imageResultsOf(t) {
-		per := r.nextTo(p.per)
-		if r.name == caltechGrams {
+// test compares with a printed accuracy where the kernels of Caltech-101 are there, and else tells what other images give.
+func (p printedRate) test(t *table.Table) judge.Test {
+	rate := rateOf(imageMethod(learnedNN, p.kernel))
+	var ours []string
+	for name, g := range imagesIn(t).Group("data") {
+		per := nextTo(g, p.per)
+		rate := rate.Where("train", strconv.Itoa(per))
+		if name == caltechGrams {
 			if per != p.per {
 				judge.Refuse("logdet2012: there are no results with %d training images per class", p.per)
 			}
-			rates := r.rates(method, per)
-			floats.Scale(100, rates)
-			return judge.Number{Theirs: p.rate, Ours: rates, Tolerance: 100 * printedRateMargin}
+			return frame.Printed(p.rate, rate.Times(100), 100*printedRateMargin)(g)
 		}
-		if ours != "" {
-			ours += "; "
-		}
-		ours += fmt.Sprintf("%s, T = %d: %s %%", r.name, per, imageSummary(r, r.rates(method, per)).Percent())
+		ours = append(ours, fmt.Sprintf("%s, T = %d: %s %%", name, per, imageBand(g).Summarize(rate(g)).Percent()))
 	}
-	if ours == "" {
+	if ours == nil {
 		judge.Refuse("logdet2012: there are no results with images")
 	}
-	return judge.Unfit{Ours: ours, Reason: "These are other images than those of the claim."}
+	return judge.Unfit{Ours: strings.Join(ours, "; "), Reason: "These are other images than those of the claim."}
 }
 
-// onImages is a test on the kernels of Caltech-101 if a table has them, and else on the stand-ins, which give no verdict.
-func onImages(t *table.Table, test func(r results) judge.Test) judge.Test {
-	all := imageResultsOf(t)
-	if len(all) == 0 {
-		judge.Refuse("logdet2012: there are no results with images")
+// onImages is a test on the kernels of Caltech-101 if a table has them, and else on the stand-ins, which give no verdict. rule says what
+// differences of rates are: of trials with images of their own, or of random splits of the same images.
+func onImages(test func(rule judge.Rule) frame.Test) frame.Test {
+	on := func(t *table.Table) judge.Test {
+		return test(judge.Rule{Scale: 100, Unit: "points", TestRatio: splitRatio(t)})(t)
 	}
-	if i := slices.IndexFunc(all, func(r results) bool { return r.name == caltechGrams }); i >= 0 {
-		return test(all[i])
+	return func(t *table.Table) judge.Test {
+		all := imagesIn(t)
+		if g := all.Where("data", caltechGrams); g.Len() > 0 {
+			return on(g)
+		}
+		if all.Len() == 0 {
+			judge.Refuse("logdet2012: there are no results with images")
+		}
+		return frame.UnderNames(all.Unique("data"), func(name string) frame.Test { return frame.Test(on).Where("data", name) }).StandIn("stand-in")(all)
 	}
-	return judge.StandIn{Where: "stand-in", Test: judge.Each(all, func(r results) (string, judge.Test) { return r.name, test(r) })}
 }

@@ -1,94 +1,66 @@
 package logdet2012
 
 import (
-	"fmt"
+	"math"
 	"strconv"
 
-	"gonum.org/v1/gonum/floats"
-
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
 
-// imageResultsOf returns the results of a table by what the images are of.
-func imageResultsOf(t *table.Table) []results {
-	var out []results
-	for _, name := range []string{madeUpDigits, digitsStandIn, caltechGrams, caltechPhotos} {
-		if g := t.Where("data", name); g.Where("kind", "wrong").Len() > 0 {
-			out = append(out, results{name: name, t: g, varied: "train"})
-		}
-	}
-	return out
-}
+// imagesIn are the rows in the order of what the images are of.
+var imagesIn = frame.Only("data", madeUpDigits, digitsStandIn, caltechGrams, caltechPhotos)
 
-// rates are the mean recognition rates per class, by trial.
-func (r results) rates(method string, per int) []float64 {
-	out := shares(r.of("missed", method, per))
-	if len(out) == 0 {
-		judge.Refuse("logdet2012: %s: there are no results of %s with %d training images per class", r.name, method, per)
-	}
-	floats.Scale(-1, out)
-	floats.AddConst(1, out)
-	return out
+// rateOf is the mean recognition rate per class of a method, by trial.
+func rateOf(method string) frame.Measure {
+	return shareOf("missed", method).Map(func(missed float64) float64 { return 1 - missed })
 }
 
 // gains are the differences between the rates of two methods, a unit per number of training images.
-func (r results) gains(method, than string) []judge.Unit {
-	var units []judge.Unit
-	for _, per := range r.numbers() {
-		units = append(units, judge.Paired(fmt.Sprintf("%s against %s, T = %d", method, than, per), r.rates(method, per), r.rates(than, per)))
-	}
-	return units
+func gains(method, than string) frame.Units {
+	return frame.OverGroups(rateOf(method).Minus(rateOf(than)), "train").Where("kind", "missed").Named(method+" against "+than+", T = ", "")
 }
 
 // gainsOver are the gains of LogDet over another rule with the same kernel.
-func (r results) gainsOver(rule string, of []string) []judge.Unit {
-	var units []judge.Unit
+func gainsOver(rule string, of []string) frame.Units {
+	var units []frame.Units
 	for _, kernel := range of {
-		units = append(units, r.gains(imageMethod(learnedNN, kernel), imageMethod(rule, kernel))...)
+		units = append(units, gains(imageMethod(learnedNN, kernel), imageMethod(rule, kernel)))
 	}
-	return units
+	return frame.Together(units...)
 }
 
 // nextTo is the number of training images per class nearest to one, the smaller of two.
-func (r results) nextTo(per int) int {
-	all := r.numbers()
-	if len(all) == 0 {
-		judge.Refuse("logdet2012: %s: there are no results", r.name)
-	}
-	best := all[0]
-	for _, n := range all {
-		if max(n-per, per-n) < max(best-per, per-best) {
+func nextTo(t *table.Table, per int) int {
+	best := math.MaxInt
+	for _, v := range frame.Numbers(t.Where("kind", "wrong"), "train") {
+		if n := int(v); best == math.MaxInt || max(n-per, per-n) < max(best-per, per-best) {
 			best = n
 		}
 	}
 	return best
 }
 
-// rule says what differences of rates are: of trials with images of their own, or of random splits of the same images.
-func (r results) rule() judge.Rule {
-	return judge.Rule{Scale: 100, Unit: "points", TestRatio: r.splitRatio()}
-}
-
 // splitRatio is n_test/n_train with the fewest training images, where trials share all images, and 0 for digits: each trial draws some of
 // 60,000, or makes its own.
-func (r results) splitRatio() float64 {
-	if r.name == digitsStandIn || r.name == madeUpDigits {
+func splitRatio(t *table.Table) float64 {
+	if name := experiment.FirstName(t, "data"); name == digitsStandIn || name == madeUpDigits {
 		return 0
 	}
-	least := r.nextTo(0)
-	tested := r.t.Where("kind", "wrong", "train", strconv.Itoa(least)).Values("of")
-	n := float64(least) * r.size(classes)
-	if len(tested) == 0 || !(n > 0) {
-		judge.Refuse("logdet2012: %s: the sizes of training and test sets are not told", r.name)
-	}
-	return tested[0] / n
+	least := nextTo(t, 0)
+	tested := t.Where("kind", "wrong", "train", strconv.Itoa(least))
+	return experiment.SizeRatio("test and training images", experiment.First(tested, "of"), float64(least)*sizesOf(t)(classes))
 }
 
-// imageSummary is the mean over trials with the interval of rule.
-func imageSummary(r results, values []float64) judge.Summary {
-	if ratio := r.splitRatio(); ratio > 0 {
-		return judge.SummarizeResampled(values, ratio)
-	}
-	return judge.Summarize(values)
+// imageBand has the mean over trials with the intervals of splitRatio.
+func imageBand(t *table.Table) frame.Band {
+	ratio := splitRatio(t)
+	return frame.Percent.By(func(values []float64) judge.Summary {
+		if ratio > 0 {
+			return judge.SummarizeResampled(values, ratio)
+		}
+		return judge.Summarize(values)
+	})
 }

@@ -294,16 +294,17 @@ func TestSuppliedGrams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := results{name: caltechGrams, t: rows.Where("data", caltechGrams), varied: "train"}
+	all := rows.Where("data", caltechGrams)
 	for _, rule := range imageRules {
 		for _, per := range s.Train {
-			a, b := all.rates(imageMethod(rule, kernelPMK), per), all.rates(imageMethod(rule, kernelCORR), per)
+			of := all.Where("train", strconv.Itoa(per))
+			a, b := rateOf(imageMethod(rule, kernelPMK))(of), rateOf(imageMethod(rule, kernelCORR))(of)
 			if len(a) != 1 || !slices.Equal(a, b) || a[0] < 0.1 {
 				t.Errorf("%s with %d images per class: rates %v from NumPy's file, %v from CSV", rule, per, a, b)
 			}
 		}
 	}
-	if r := all.splitRatio(); r != 1 { // 8 images per class, 4 of them train
+	if r := splitRatio(all); r != 1 { // 8 images per class, 4 of them train
 		t.Errorf("n_test/n_train is %v", r)
 	}
 
@@ -379,11 +380,11 @@ func TestSuppliedPhotos(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := results{name: caltechPhotos, t: rows, varied: "train"}
-	if all.size(classes) != 2 || all.size(objects) != 12 || all.size(featuresPerImage) < 5 {
-		t.Errorf("%v classes, %v images, %v features each", all.size(classes), all.size(objects), all.size(featuresPerImage))
+	size := sizesOf(rows)
+	if size(classes) != 2 || size(objects) != 12 || size(featuresPerImage) < 5 {
+		t.Errorf("%v classes, %v images, %v features each", size(classes), size(objects), size(featuresPerImage))
 	}
-	if got := all.rates(imageMethod(plainNN, kernelPMK), 4); got[0] != 1 {
+	if got := rateOf(imageMethod(plainNN, kernelPMK))(rows.Where("train", "4")); got[0] != 1 {
 		t.Errorf("bars and discs are told apart in %v of all cases", got)
 	}
 }

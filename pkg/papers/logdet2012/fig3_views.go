@@ -4,86 +4,132 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-
-	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
 )
 
 var fig3Views = []experiment.View{
-	{Name: "fig3a", Title: "Fig. 3(a): recognition rate with learned image kernels", Draw: drawn("recognition rates", imageResultsOf, drawFig3a)},
-	{Name: "fig3b", Title: "Fig. 3(b): learned image kernels beside those that they start from, nearest neighbour", Draw: drawn("recognition rates", imageResultsOf, drawFig3b)},
-	{Name: "svm", Title: "Image kernels: nearest neighbour with the learned kernel beside support vector machines", Draw: drawn("recognition rates", imageResultsOf, drawImageSVM)},
-	{Name: "choices", Title: "Image kernels: what was chosen on the training images, and fits that did not converge", Draw: experiment.WithEnds(drawn("choices with images", imageResultsOf, drawImageChoices), fig3Choices)},
-	{Name: "kernels", Title: "Image kernels: what clipping removes on the training images", Draw: drawn("clipped kernels", imageResultsOf, drawClipped)},
+	{Name: "fig3a", Title: "Fig. 3(a): recognition rate with learned image kernels", Draw: rateView(0, ofKernels(learnedNN), frame.PerGroup(func(by []string) frame.Panel {
+		return ratePanel(by[0]+": learned kernels", ofKernels(learnedNN), ofKernels(learnedNN))
+	}, "data"), "Mean recognition rate per class of the nearest training image under each learned kernel, against the number of training images per class, with bands of 95 % intervals.")},
+	{Name: "fig3b", Title: "Fig. 3(b): learned image kernels beside those that they start from, nearest neighbour", Draw: besideView("Mean recognition rate per class of the nearest training image under the learned kernel and under the kernel that it starts from, with bands of 95 % intervals. The table has the nearest image by similarities as they are, too, without clipping; PMK needs none.", plainNN, rawNN)},
+	{Name: "svm", Title: "Image kernels: nearest neighbour with the learned kernel beside support vector machines", Draw: besideView("Mean recognition rate per class of the nearest training image under the learned kernel, and of support vector machines with the kernel that it starts from, one per class against the others, hinge loss; bands of 95 % intervals.", plainSVM)},
+	{Name: "choices", Title: "Image kernels: what was chosen on the training images, and fits that did not converge", Draw: experiment.WithEnds(frame.View{
+		From: imagesIn.Then(frame.Only("method", slices.Concat(ofKernels(learnedNN), ofKernels(plainSVM))...)), Missing: "choices with images",
+		Text: &frame.Text{By: []string{"data", "images", "train", "T", "method", "method"}, Cells: choiceCells},
+		Caption: shownBy(func(t *table.Table) string {
+			size := sizesOf(t.Where("data", imagesIn(t).Unique("data")[0]))
+			return fmt.Sprintf("One choice per trial. Errors of the candidates are means over trials and folds of the inner cross-validation, on half of the training images each. A fit of LogDet that is stopped at the cap of %.0f Bregman projections at the end, or %.0f in choosing, has not converged, "+
+				"nor has a machine after %.0f passes, or %.0f in choosing. A candidate that float64 does not allow counts all its images as wrong.",
+				size(projectionCap(finalFits)), size(projectionCap(choiceFits)), size(iterationCap(finalFits)), size(iterationCap(choiceFits)))
+		}, imageProtocol),
+	}.Draw, fig3Choices)},
+	{Name: "kernels", Title: "Image kernels: what clipping removes on the training images", Draw: frame.View{
+		From: imagesIn.Then(frame.Only("kind", "clipped", "negative")), Missing: "clipped kernels",
+		Text: &frame.Text{By: []string{"data", "images", "method", "kernel", "train", "T"}, Cells: []frame.Cell{
+			frame.Of("training images", frame.Column("of").Where("kind", "clipped"), frame.Band{}, "%.0f"),
+			frame.Of("negative eigenvalues, mean", frame.Column("value").Where("kind", "clipped"), frame.Band{}, "%.1f"),
+			frame.Of("share of the sum of magnitudes (%)", frame.Column("value").Where("kind", "negative"), frame.Percent, "%.3f"),
+		}},
+		Caption: shown("The best match is no positive semi-definite kernel. Negative eigenvalues between the training images are set to 0, and similarities of test images are projected onto the others.", imageProtocol),
+	}.Draw},
 }
 
 // imageProtocol describes data and settings in captions.
-func imageProtocol(all []results) string {
-	r := all[0]
+func imageProtocol(t *table.Table) plots.Caption {
+	t = imagesIn(t)
+	names := t.Unique("data")
+	size := sizesOf(t.Where("data", names[0]))
 	local := fmt.Sprintf("each a set of edge points, %.1f on average. PMK: pyramid match of positions and directions; CORR: best match of geometric blur with positions; "+
-		"SUM: the mean of PMK, a spatial pyramid of directions, and geometric blur without and with positions. ", r.size(featuresPerImage))
+		"SUM: the mean of PMK, a spatial pyramid of directions, and geometric blur without and with positions.", size(featuresPerImage))
 	standIn := "Stand-in, since Caltech-101 may not be passed on; the paper's curves are pictures without numbers and are not drawn: %.0f "
 	data := map[string]string{
-		madeUpDigits:  fmt.Sprintf(standIn+"built-in, made-up digits, ", r.size(objects)) + local,
-		digitsStandIn: fmt.Sprintf(standIn+"digits of MNIST's training set, drawn anew in each trial, ", r.size(objects)) + local,
-		caltechGrams:  "Caltech-101, the kernel matrices supplied. ",
-		caltechPhotos: "Caltech-101, the photographs supplied, with features of ours in place of SIFT. ",
+		madeUpDigits:  fmt.Sprintf(standIn+"built-in, made-up digits, ", size(objects)) + local,
+		digitsStandIn: fmt.Sprintf(standIn+"digits of MNIST's training set, drawn anew in each trial, ", size(objects)) + local,
+		caltechGrams:  "Caltech-101, the kernel matrices supplied.",
+		caltechPhotos: "Caltech-101, the photographs supplied, with features of ours in place of SIFT.",
 	}
-	text := "Data: "
-	for _, r := range all {
-		text += data[r.name]
+	c := plots.Caption{Data: "Data:"}
+	for _, name := range names {
+		c.Data += " " + data[name]
 	}
-	text += fmt.Sprintf("Protocol: T training images per class, all others test; k = 1; mean of the recognition rates of the classes. Per class %.0f similar and %.0f dissimilar pairs, or all there are; u and ℓ: 1st and 99th percentile of the squared distances of training images. "+
-		"γ from 0.01 to 1000 and C from 0.1 to 100 are chosen by a two-fold cross-validation on the training images, the first of equals. Kernels are clipped on training images. ", r.size(pairsPerClass), r.size(pairsPerClass))
-	trials := len(r.t.Unique("trial"))
-	if trials < judge.MinTrials {
-		return text + fmt.Sprintf("Means over %d trial(s); fewer than %d, so no intervals are given.", trials, judge.MinTrials)
+	c.Protocol = fmt.Sprintf("Protocol: T training images per class, all others test; k = 1; mean of the recognition rates of the classes. Per class %.0f similar and %.0f dissimilar pairs, or all there are; u and ℓ: 1st and 99th percentile of the squared distances of training images. "+
+		"γ from 0.01 to 1000 and C from 0.1 to 100 are chosen by a two-fold cross-validation on the training images, the first of equals. Kernels are clipped on training images.", size(pairsPerClass), size(pairsPerClass))
+	if trials := len(t.Where("data", names[0]).Unique("trial")); trials < judge.MinTrials {
+		c.Intervals = fmt.Sprintf("Means over %d trial(s); fewer than %d, so no intervals are given.", trials, judge.MinTrials)
+	} else if c.Intervals = fmt.Sprintf("Bands: means over %d trials with 95 %% t intervals", trials); len(names) > 1 {
+		c.Intervals += "; of Caltech-101, whose splits share images, corrected (Nadeau and Bengio 2003)."
+	} else {
+		c.Intervals += "."
 	}
-	text += fmt.Sprintf("Bands: means over %d trials with 95 %% t intervals", trials)
-	if len(all) > 1 {
-		text += "; of Caltech-101, whose splits share images, corrected (Nadeau and Bengio 2003)"
-	}
-	return text + "."
+	return c
 }
 
-// rated is a method with the name that it has in a panel.
-type rated struct{ name, method string }
-
-// ratePanel draws rates of methods against T.
-func ratePanel(r results, title string, methods []rated) plots.Panel {
-	p := plots.Panel{Title: r.name + ": " + title, XLabel: "training images per class, T", YLabel: "mean recognition rate per class (%)"}
-	for color, m := range methods {
-		line := plots.Line{Name: m.name, Color: color}
-		for _, per := range r.numbers() {
-			mean, half := imageSummary(r, r.rates(m.method, per)).Interval()
-			line.X, line.Y = append(line.X, float64(per)), append(line.Y, 100*mean)
-			line.Lo, line.Hi = append(line.Lo, 100*max(0, mean-half)), append(line.Hi, 100*min(1, mean+half))
-		}
-		p.Marks = append(p.Marks, line)
+// ratePanel draws rates of methods against T, under some names.
+func ratePanel(title string, names, methods []string) frame.Panel {
+	p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: "training images per class, T", YLabel: "mean recognition rate per class (%)"}}
+	for i, m := range methods {
+		p.Of = append(p.Of, func(rows *table.Table) plots.Mark {
+			return frame.Line(plots.Line{Name: names[i], Color: i}, "train", rateOf(m), imageBand(rows)).Where("kind", "missed", "shown", m)(rows)
+		})
 	}
 	return p
 }
 
-// rateRow is a row of a table of rates.
-func rateRow(r results, method string) []string {
-	row := []string{r.name, method}
-	for _, per := range r.numbers() {
-		row = append(row, imageSummary(r, r.rates(method, per)).Percent())
+// rateView is a view of rates, whose text has a column per T.
+func rateView(columns int, methods []string, panels frame.Panels, shows string) func(t *table.Table) (plots.Drawing, error) {
+	return func(t *table.Table) (plots.Drawing, error) {
+		text := &frame.Text{By: []string{"data", "images", "shown", "method, rate (%)"}}
+		for _, per := range imagesIn(t).Where("kind", "wrong").Unique("train") {
+			text.Cells = append(text.Cells, frame.Cell{Head: "T = " + per, Of: func(rows *table.Table) string {
+				return imageBand(rows).Summarize(rateOf(experiment.FirstName(rows, "shown")).Where("train", per)(rows)).Percent()
+			}})
+		}
+		return frame.View{
+			From: imagesIn.Then(frame.Named("shown", methods, func(m string) (string, frame.Rows) { return m, frame.Only("method", m, "") })), Columns: columns,
+			Panels: panels, Text: text, Caption: shown(shows, imageProtocol), Missing: "recognition rates",
+		}.Draw(t)
 	}
-	return row
 }
 
-// rateHead names the columns of a table of rates.
-func rateHead(r results) []string {
-	head := []string{"images", "method, rate (%)"}
-	for _, per := range r.numbers() {
-		head = append(head, "T = "+strconv.Itoa(per))
+// besideView draws, per kernel, LogDet and another rule. The text has more of them.
+func besideView(shows, rule string, more ...string) func(t *table.Table) (plots.Drawing, error) {
+	rules := []string{learnedNN, rule}
+	of := func(rules []string, kernel string) (out []string) {
+		for _, r := range rules {
+			out = append(out, imageMethod(r, kernel))
+		}
+		return out
 	}
-	return head
+	var methods []string
+	for _, k := range imageKernels {
+		methods = append(methods, of(append(rules, more...), k)...)
+	}
+	return rateView(len(imageKernels), methods, func(rows *table.Table) (out []plots.Panel) {
+		for name, g := range rows.Group("data") {
+			var of3 []frame.Panel
+			for _, k := range imageKernels {
+				of3 = append(of3, ratePanel(name+": "+k, rules, of(rules, k)))
+			}
+			panels := frame.Each(of3...)(g)
+			low, high := 100., 0.
+			for _, p := range panels {
+				for _, m := range p.Marks {
+					l := m.(plots.Line)
+					low, high = min(low, slices.Min(slices.Concat(l.Y, l.Lo))), max(high, slices.Max(slices.Concat(l.Y, l.Hi)))
+				}
+			}
+			for i := range panels { // one range for all kernels, between round numbers
+				panels[i].YMin, panels[i].YMax = 10*math.Floor(low/10), 10*math.Ceil(high/10)
+			}
+			out = append(out, panels...)
+		}
+		return out
+	}, shows)
 }
 
 // ofKernels are the methods of a rule with each kernel.
@@ -93,90 +139,4 @@ func ofKernels(rule string) []string {
 		out = append(out, imageMethod(rule, k))
 	}
 	return out
-}
-
-func drawFig3a(all []results) plots.Drawing {
-	d := plots.Drawing{Text: &plots.TextTable{Head: rateHead(all[0])}}
-	for _, r := range all {
-		var methods []rated
-		for _, m := range ofKernels(learnedNN) {
-			methods = append(methods, rated{m, m})
-			d.Text.Rows = append(d.Text.Rows, rateRow(r, m))
-		}
-		d.Panels = append(d.Panels, ratePanel(r, "learned kernels", methods))
-	}
-	d.Caption = plots.Caption{Shows: "Mean recognition rate per class of the nearest training image under each learned kernel, against the number of training images per class, with bands of 95 % intervals. " + imageProtocol(all)}
-	return d
-}
-
-// drawBeside draws, per kernel, LogDet and another rule. The table has more of them.
-func drawBeside(all []results, rule string, more ...string) plots.Drawing {
-	d := plots.Drawing{Columns: len(imageKernels), Text: &plots.TextTable{Head: rateHead(all[0])}}
-	for _, r := range all {
-		low, high := 100., 0.
-		for _, k := range imageKernels {
-			rules := []string{learnedNN, rule}
-			var methods []rated
-			for _, rule := range rules {
-				methods = append(methods, rated{rule, imageMethod(rule, k)})
-			}
-			p := ratePanel(r, k, methods)
-			for _, m := range p.Marks {
-				l := m.(plots.Line)
-				low, high = min(low, slices.Min(l.Lo)), max(high, slices.Max(l.Hi))
-			}
-			d.Panels = append(d.Panels, p)
-			for _, rule := range append(rules, more...) {
-				d.Text.Rows = append(d.Text.Rows, rateRow(r, imageMethod(rule, k)))
-			}
-		}
-		for i := range imageKernels { // one range for all kernels, between round numbers
-			p := &d.Panels[len(d.Panels)-1-i]
-			p.YMin, p.YMax = 10*math.Floor(low/10), 10*math.Ceil(high/10)
-		}
-	}
-	return d
-}
-
-func drawFig3b(all []results) plots.Drawing {
-	d := drawBeside(all, plainNN, rawNN)
-	d.Caption = plots.Caption{Shows: "Mean recognition rate per class of the nearest training image under the learned kernel and under the kernel that it starts from, with bands of 95 % intervals. The table has the nearest image by similarities as they are, too, without clipping; PMK needs none. " + imageProtocol(all)}
-	return d
-}
-
-func drawImageSVM(all []results) plots.Drawing {
-	d := drawBeside(all, plainSVM)
-	d.Caption = plots.Caption{Shows: "Mean recognition rate per class of the nearest training image under the learned kernel, and of support vector machines with the kernel that it starts from, one per class against the others, hinge loss; bands of 95 % intervals. " + imageProtocol(all)}
-	return d
-}
-
-func drawImageChoices(all []results) plots.Drawing {
-	text := &plots.TextTable{Head: append([]string{"images", "T", "method"}, choiceHead...)}
-	for _, r := range all {
-		for _, per := range r.numbers() {
-			for _, rule := range []string{learnedNN, plainSVM} {
-				for _, m := range ofKernels(rule) {
-					text.Rows = append(text.Rows, append([]string{r.name, strconv.Itoa(per), m}, oldChoiceCells(r, m, per)...))
-				}
-			}
-		}
-	}
-	r := all[0]
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("One choice per trial. Errors of the candidates are means over trials and folds of the inner cross-validation, on half of the training images each. A fit of LogDet that is stopped at the cap of %.0f Bregman projections at the end, or %.0f in choosing, has not converged, "+
-		"nor has a machine after %.0f passes, or %.0f in choosing. A candidate that float64 does not allow counts all its images as wrong. ",
-		r.size(projectionCap(finalFits)), r.size(projectionCap(choiceFits)), r.size(iterationCap(finalFits)), r.size(iterationCap(choiceFits))) + imageProtocol(all)}}
-}
-
-func drawClipped(all []results) plots.Drawing {
-	text := &plots.TextTable{Head: []string{"images", "kernel", "T", "training images", "negative eigenvalues, mean", "share of the sum of magnitudes (%)"}}
-	for _, r := range all {
-		for _, k := range imageKernels {
-			for _, per := range r.numbers() {
-				g := r.of("clipped", k, per)
-				text.Rows = append(text.Rows, []string{r.name, k, strconv.Itoa(per), fmt.Sprintf("%.0f", experiment.First(g, "of")),
-					fmt.Sprintf("%.1f", stat.Mean(g.Values("value"), nil)), fmt.Sprintf("%.3f", 100*stat.Mean(r.of("negative", k, per).Values("value"), nil))})
-			}
-		}
-	}
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "The best match is no positive semi-definite kernel. Negative eigenvalues between the training images are set to 0, and similarities of test images are projected onto the others. " + imageProtocol(all)}}
 }
