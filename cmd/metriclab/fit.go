@@ -161,7 +161,7 @@ func (f *fitFlags) write(ctx context.Context, m model.Fitted) (*mapped, error) {
 	var made *mapped
 	if objects, ok := m.(*model.Compared); ok && f.coordinates != "" {
 		if strings.EqualFold(filepath.Ext(f.coordinates), ".npy") && m.Report().Missing > 0 {
-			return nil, fmt.Errorf("flag --coordinates: %s has a row per object, but %s in no triplet; want a .csv file, which has their numbers", f.coordinates, occur(m.Report().Missing))
+			return nil, fmt.Errorf("flag --coordinates: %s has a row per object, but %s in no comparison; want a .csv file, which has their numbers", f.coordinates, occur(m.Report().Missing))
 		}
 		dim := f.dim
 		if dim == 0 {

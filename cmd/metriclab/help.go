@@ -131,7 +131,7 @@ numbers, ascend. Learners that take K0 and labels are those of tables that learn
 the space of a kernel, without the parameters that name one.`
 
 // aboutTriplets is the part of fit's and evaluate's help on relative comparisons.
-const aboutTriplets = `Objects without vectors: --triplets takes answers "a is more like near than like far"
+const aboutTriplets = `Objects without vectors: --triplets takes comparisons "a is more like near than like far"
 in place of a table, three cells each: a, near, far. Forms are those of a file of pairs.
 A header may name the columns in another order, among others: anchor, positive and
 negative; head, winner and loser, as in Salmon's responses.csv; and response, which
@@ -141,8 +141,8 @@ a=head,near=winner,far=loser says by name or number what it is, --no-header that
 data. Objects are numbers from 0, or names if a cell is no whole number; 1 and 1.0 are
 one. --objects says how many numbers there are. The .npy arrays of cblearn have this
 form, and a fourth column of responses. MAT-files such as that of the music set, and
-JSON with votes such as that of the material set, are read as well. Answers whose
-objects are not distinct, and tied votes, are dropped and counted.`
+JSON with votes such as that of the material set, are read as well. Comparisons
+whose objects are not distinct, and tied votes, are dropped and counted.`
 
 // aboutFitTriplets is the part of fit's help on what it makes of them.
 const aboutFitTriplets = `fit --triplets learns a kernel of the objects that occur. --out is the file of the

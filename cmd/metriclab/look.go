@@ -84,7 +84,7 @@ kind of docs/format.md, and that it is whole.`,
 	f.known.add(c)
 	f.vectorFlags.add(c)
 	c.Flags().Var(&f.pairs, "pairs", "file of labelled pairs of rows or vectors")
-	c.Flags().Var(&f.recipeFlags.columns, "columns", "which columns of a file of pairs or triplets are i, j and label, or a, near and far, by name or number")
+	c.Flags().Var(&f.recipeFlags.columns, "columns", "which columns of a file of pairs or comparisons are i, j and label, or a, near and far, by name or number")
 	c.Flags().StringVar(&f.gram, "gram", "", "CSV or .npy file of the kernel matrix of the objects")
 	c.Flags().StringVar(&f.labels, "labels", "", "CSV or .npy file of the classes, of the objects of --gram or of the rows of a .npy table")
 	c.Flags().StringVar(&f.triplets, "triplets", "", "file of relative comparisons, of vectors or of objects alone")

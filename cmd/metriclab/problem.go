@@ -78,7 +78,7 @@ func usages(lacks ...string) string {
 func (f *problemFlags) add(c *cobra.Command, dim string) {
 	f.addTable(c)
 	f.known.add(c)
-	c.Flags().Var(&f.recipeFlags.columns, "columns", "which columns of a file of pairs or triplets are i, j and label, or a, near and far, by name or number: a=head,near=winner,far=loser")
+	c.Flags().Var(&f.recipeFlags.columns, "columns", "which columns of a file of pairs or comparisons are i, j and label, or a, near and far, by name or number: a=head,near=winner,far=loser")
 	f.vectorFlags.add(c)
 	c.Flags().IntVar(&f.rank, "rank", 0, "keep so many directions of the metric of vectors, those of the largest eigenvalues (default: all)")
 	c.Flags().BoolVar(&f.unit, "unit", false, "divide each vector by its length")

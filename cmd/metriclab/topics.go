@@ -11,7 +11,7 @@ func topics() []*cobra.Command {
 		{Use: "pairs", Short: "Pairs and chunklets that you know", Long: aboutPairs},
 		{Use: "vectors", Short: "Vectors such as embeddings, with pairs or comparisons of them", Long: aboutVectors + "\n\n" + aboutVectorSplits},
 		{Use: "gram", Short: "Similarities without vectors: a kernel matrix, with constraints or classes", Long: aboutGram},
-		{Use: "comparisons", Short: `Answers "a is more like near than like far", of objects without vectors`, Long: aboutTriplets + "\n\n" + aboutFitTriplets},
+		{Use: "comparisons", Short: `Comparisons "a is more like near than like far", of objects without vectors`, Long: aboutTriplets + "\n\n" + aboutFitTriplets},
 		{Use: "models", Short: "What predict, neighbours, transform and plot take, read and write", Long: aboutModels},
 	}
 }

@@ -202,23 +202,23 @@ func aboutFile(f *vectors.File) string {
 	return fmt.Sprintf("%s: %s of %s, %s", filepath.Base(f.Name()), plural.Of(f.Rows(), "vector"), plural.Of(f.Dim(), "number"), kind)
 }
 
-// describeTriplets says what a file of triplets holds, objects those that occur.
+// describeTriplets says what a file of comparisons holds, objects those that occur.
 func describeTriplets(set *feedback.Triplets, objects int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s of %s\n", filepath.Base(set.Name), plural.Of(len(set.List), "triplet"), plural.Of(objects, "object"))
+	fmt.Fprintf(&b, "%s: %s of %s\n", filepath.Base(set.Name), plural.Of(len(set.List), "comparison"), plural.Of(objects, "object"))
 	if set.Degenerate > 0 {
-		fmt.Fprintf(&b, "dropped, since their objects are not distinct: %s\n", plural.Of(set.Degenerate, "answer"))
+		fmt.Fprintf(&b, "dropped, since their objects are not distinct: %s\n", plural.Of(set.Degenerate, "comparison"))
 	}
 	if set.Ties > 0 {
-		fmt.Fprintf(&b, "dropped, since as many votes are for as against: %s\n", plural.Of(set.Ties, "answer"))
+		fmt.Fprintf(&b, "dropped, since as many votes are for as against: %s\n", plural.Of(set.Ties, "comparison"))
 	}
 	if missing := set.Objects - objects; missing > 0 {
-		fmt.Fprintf(&b, "left out: %s in no triplet\n", occur(missing))
+		fmt.Fprintf(&b, "left out: %s in no comparison\n", occur(missing))
 	}
 	a := set.Agreement()
 	fmt.Fprintf(&b, "%s, %d of them answered both ways", plural.Of(a.Questions, "question"), a.Contradicted)
 	if a.Outvoted > 0 {
-		fmt.Fprintf(&b, ": any distances contradict at least %.2f %% of these answers", 100*float64(a.Outvoted)/float64(len(set.List)))
+		fmt.Fprintf(&b, ": any distances contradict at least %.2f %% of the comparisons", 100*float64(a.Outvoted)/float64(len(set.List)))
 	}
 	b.WriteString("\n")
 	return b.String()

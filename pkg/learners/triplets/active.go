@@ -21,7 +21,7 @@ const SelectorVersion = 1
 // Query asks whether Head is more like B or like C.
 type Query struct{ Head, B, C int }
 
-// QueryOf returns the query that t answers, B < C.
+// QueryOf returns the question that t answers, B < C.
 func QueryOf(t metric.Triplet) Query {
 	return Query{t.A, min(t.Near, t.Far), max(t.Near, t.Far)}
 }
@@ -34,7 +34,7 @@ func (q Query) Answer(near int) metric.Triplet {
 	case q.C:
 		return metric.Triplet{A: q.Head, Near: q.C, Far: q.B}
 	}
-	panic(fmt.Sprintf("triplets: answer %d to a query about %d and %d", near, q.B, q.C))
+	panic(fmt.Sprintf("triplets: answer %d to a question about %d and %d", near, q.B, q.C))
 }
 
 // SelectorRule says how a Selector chooses the two objects that the head is compared with.
@@ -103,7 +103,7 @@ const MaxMu = 1e100
 type SelectorParams struct {
 	// Rule is the rule of selection. The default is SelectRandomThenUncertainty.
 	Rule SelectorRule
-	// Candidates is the number of pairs of objects that are weighed per query, from 1 to MaxCandidates: all that
+	// Candidates is the number of pairs of objects that are weighed per question, from 1 to MaxCandidates: all that
 	// were not asked if there are no more, else as many random ones. 0 means 5000: all for up to 101 objects.
 	Candidates int `range:">= 1 and <= 10000000"`
 	// Model is the model of an answer, which SelectInformationGain and Gain need and the other rules ignore. There is no default: AnswerCrowd
@@ -116,7 +116,7 @@ type SelectorParams struct {
 
 // MaxSelected and MaxCandidates bound the objects and the candidates of a Selector.
 const (
-	MaxSelected   = 1 << 20 // whose queries can be counted
+	MaxSelected   = 1 << 20 // whose questions can be counted
 	MaxCandidates = 10_000_000
 )
 
@@ -142,7 +142,7 @@ func (p SelectorParams) check() error {
 // Selector chooses the next question by a kernel and the answers so far. By every rule the head is an
 // object that has been the head of the fewest answers, a random one of them, so that all are heads in turn,
 // and the Rule chooses the two objects to compare with; equal pairs, all of them at K = I without answers, have equal
-// chances. A query is asked again only when all n(n−1)(n−2)/2 are answered; then the next
+// chances. A question is asked again only when all n(n−1)(n−2)/2 are answered; then the next
 // round of all begins. A question is Next of the learner's kernel; the answer goes to Learn and to Step of the
 // learner (see the example).
 //
@@ -180,7 +180,7 @@ type Selector struct {
 	rng      *rand.Rand
 	answers  [][]metric.Triplet // by head
 	answered map[Query]struct{} // in this round
-	of       []int              // queries of answered, by head
+	of       []int              // those of answered, by head
 }
 
 // NewSelector returns a Selector for n objects which draws from src. It returns an error unless n is from 3 to
@@ -199,7 +199,7 @@ func NewSelector(src *rand.PCG, n int, p SelectorParams) (*Selector, error) {
 	return &Selector{p, n, rand.New(src), make([][]metric.Triplet, n), map[Query]struct{}{}, make([]int, n)}, nil
 }
 
-// Learn takes an answer to any query, asked by Next or not. It returns an error, and
+// Learn takes an answer to any question, asked by Next or not. It returns an error, and
 // has not changed, unless t compares three different objects.
 func (s *Selector) Learn(t metric.Triplet) error {
 	if err := Check(s.n, t); err != nil {
@@ -218,7 +218,7 @@ func (s *Selector) Learn(t metric.Triplet) error {
 	return nil
 }
 
-// perHead is the number of queries per head.
+// perHead is the number of questions per head.
 func (s *Selector) perHead() int { return (s.n - 1) * (s.n - 2) / 2 }
 
 // demandOrder panics unless k is n×n.
@@ -231,8 +231,8 @@ func (s *Selector) demandOrder(k mat.Symmetric) {
 	}
 }
 
-// Next returns a query under the kernel k, with B < C. It changes nothing but the state of the generator: until
-// Learn has an answer, the query may come again. With c candidates SelectInformationGain takes time proportional to n(n + c) beside the
+// Next returns a question under the kernel k, with B < C. It changes nothing but the state of the generator: until
+// Learn has an answer, the question may come again. With c candidates SelectInformationGain takes time proportional to n(n + c) beside the
 // answers of the head (about 7 ms for n = 100 and all its pairs), the other rules to c. It panics unless k is n×n, and if squared
 // distances it needs are not finite.
 func (s *Selector) Next(k mat.Symmetric) Query {
@@ -245,27 +245,27 @@ func (s *Selector) Next(k mat.Symmetric) Query {
 	return s.choose(k, head, s.candidates(head, limit))
 }
 
-// Among is Next where only some queries can be asked, as when all answers are there already: of qs, which share a head, it returns the
+// Among is Next where only some questions can be asked, as when all answers are there already: of qs, which share a head, it returns the
 // one that the rule prefers, with equal chances for equal ones. It weighs all of qs, however many Candidates there are, and does not
-// look whether one is answered. It panics if qs is empty, if a query does not compare three different objects or has
+// look whether one is answered. It panics if qs is empty, if a question does not compare three different objects or has
 // another head than the first, and like Next.
 func (s *Selector) Among(k mat.Symmetric, qs []Query) Query {
 	s.demandOrder(k)
 	if len(qs) == 0 {
-		panic("triplets: selector: no queries to choose from")
+		panic("triplets: selector: no questions to choose from")
 	}
 	for _, q := range qs {
 		if err := Check(s.n, q.Answer(q.B)); err != nil {
 			panic(err.Error())
 		}
 		if q.Head != qs[0].Head {
-			panic(fmt.Sprintf("triplets: selector: queries with the heads %d and %d, want one head", qs[0].Head, q.Head))
+			panic(fmt.Sprintf("triplets: selector: questions with the heads %d and %d, want one head", qs[0].Head, q.Head))
 		}
 	}
 	return s.choose(k, qs[0].Head, qs)
 }
 
-// choose returns the one of qs, queries with that head, that its rule prefers.
+// choose returns the one of qs, questions with that head, that its rule prefers.
 func (s *Selector) choose(k mat.Symmetric, head int, qs []Query) Query {
 	scores := make([]float64, len(qs))
 	switch s.rule(head) {
@@ -288,7 +288,7 @@ func (s *Selector) rule(head int) SelectorRule {
 	return SelectUncertainty
 }
 
-// Gain returns the expected information gain of a query under k, in nats, whatever the rule is. It panics without a
+// Gain returns the expected information gain of a question under k, in nats, whatever the rule is. It panics without a
 // Model, unless q compares three different objects, and like Next.
 func (s *Selector) Gain(k mat.Symmetric, q Query) float64 {
 	if s.p.Model == 0 {
@@ -301,7 +301,7 @@ func (s *Selector) Gain(k mat.Symmetric, q Query) float64 {
 	return s.gains(k, q.Head, []Query{q})[0]
 }
 
-// head draws one of the objects with the fewest answers among those that have a query left.
+// head draws one of the objects with the fewest answers among those that have a question left.
 func (s *Selector) head() int {
 	var least []int
 	for a, answers := range s.answers {
@@ -316,12 +316,12 @@ func (s *Selector) head() int {
 	return least[s.rng.IntN(len(least))]
 }
 
-// candidates returns queries with that head that are not answered: all, if there are at most limit in all,
+// candidates returns questions with that head that are not answered: all, if there are at most limit in all,
 // else up to limit random ones, of which some may be equal.
 func (s *Selector) candidates(head, limit int) []Query {
 	var out []Query
 	if s.perHead() > limit {
-		// So many draws fail only if nearly all queries of the head are answered.
+		// So many draws fail only if nearly all questions of the head are answered.
 		for tries := 4*limit + 100; tries > 0 && len(out) < limit; tries-- {
 			b, c := s.draw(head)
 			if q := (Query{head, min(b, c), max(b, c)}); s.open(q) {
@@ -379,7 +379,7 @@ func (s *Selector) best(scores []float64) int {
 	return largest[s.rng.IntN(len(largest))]
 }
 
-// certainty returns −|d²(Head, B) − d²(Head, C)| per query.
+// certainty returns −|d²(Head, B) − d²(Head, C)| per question.
 func certainty(k mat.Symmetric, qs []Query) []float64 {
 	out := make([]float64, len(qs))
 	for i, q := range qs {
@@ -391,7 +391,7 @@ func certainty(k mat.Symmetric, qs []Query) []float64 {
 // leastTau is the posterior probability below which a place is left out. Its share of a gain is at most 2·ln 2 times that.
 const leastTau = 1e-15
 
-// gains returns the expected information gain per query with that head.
+// gains returns the expected information gain per question with that head.
 func (s *Selector) gains(k mat.Symmetric, head int, qs []Query) []float64 {
 	rows := distances{k, make([]float64, s.n)}
 	tau := s.posterior(rows, head)
@@ -446,7 +446,7 @@ func (s *Selector) logProbability(near, far float64) float64 {
 // logOnePlusExp returns ln(1 + exp z) without overflow.
 func logOnePlusExp(z float64) float64 { return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) }
 
-// crowd adds w·p(B | x) to mean and w·H(p(B | x)) to noise, per query, by the squared distances d from x. With u = μ + d² and
+// crowd adds w·p(B | x) to mean and w·H(p(B | x)) to noise, per question, by the squared distances d from x. With u = μ + d² and
 // S = u_B + u_C the entropy is ln S − (u_B·ln u_B + u_C·ln u_C)/S, of which the second logarithms are those of objects, not of pairs.
 func (s *Selector) crowd(mean, noise []float64, w float64, d []float64, qs []Query) {
 	u, v := make([]float64, s.n), make([]float64, s.n)

@@ -162,7 +162,7 @@ type BatchResult struct {
 // Residual is the same difference for F linearised at the last Y, 0 at a stationary point.
 // A fit that ends with learners.IterationCap says by Residual how far it is.
 //
-// From Tol = 1e-2 on the error on other answers stayed the same to 0.1 % with each loss; the default
+// From Tol = 1e-2 on the error on other triplets stayed the same to 0.1 % with each loss; the default
 // is a tenth of that. BenchmarkFitBatchTol makes the table, which is in docs/speed/triplets.md.
 //
 // A component of objects that no triplet and no entry of Initial connects with others is projected

@@ -14,9 +14,9 @@ import (
 // RespondentVersion counts the changes of the answers that a Respondent gives.
 const RespondentVersion = 1
 
-// Respondent answers queries in place of a person. It knows the squared distances of the objects, and each
+// Respondent answers questions in place of a person. It knows the squared distances of the objects, and each
 // answer is flipped with the same probability, independently, so that answers may conflict with others, also with
-// one to the same query. Where the two distances are Tied, the answer is a coin flip.
+// one to the same question. Where the two distances are Tied, the answer is a coin flip.
 type Respondent struct {
 	n    int
 	sq   func(i, j int) float64

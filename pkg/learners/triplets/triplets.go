@@ -1,20 +1,20 @@
 // Package triplets learns kernel matrices from relative comparisons: "object A is
 // more like Near than like Far".
 //
-// ERKLE learns online, one answer at a time; FitBatch minimises the sum of losses
-// over all answers. Both keep the kernel positive semi-definite. A Selector chooses the
+// ERKLE learns online, one triplet at a time; FitBatch minimises the sum of losses
+// over all triplets. Both keep the kernel positive semi-definite. A Selector chooses the
 // next question to ask; its documentation has a table of which rule suits which learner. Embed, Procrustes and Errors read a kernel.
 //
 // # Which learner
 //
-//	ERKLE       answers that come one at a time; a step costs O(n²) for n objects
-//	FitBatch    all answers at once, as a rule more accurate; FitTuned chooses the weight of the trace
-//	  GNMDS     its loss if margins matter: convex, sparse in the answers that count
+//	ERKLE       triplets that come one at a time; a step costs O(n²) for n objects
+//	FitBatch    all triplets at once, as a rule more accurate; FitTuned chooses the weight of the trace
+//	  GNMDS     its loss if margins matter: convex; few triplets count
 //	  STE       its loss if answers are noisy: convex, probabilities of answers
 //	  CKL       its loss if ratios of distances matter; not convex
 //	Selector    which question to ask next
 //
-// If the objects have features, package itml learns a metric from comparisons (itml.FitNearer), which serves new objects, too.
+// If the objects have features, package itml learns a metric from triplets (itml.FitNearer), which serves new objects, too.
 //
 // # Notation
 //
