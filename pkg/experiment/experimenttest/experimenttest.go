@@ -365,6 +365,15 @@ func writePins(file string, pins []pin) error {
 	return os.WriteFile(file, []byte(b.String()), 0o644)
 }
 
+// Trials is how many trials a table that is made up for a test has: enough for intervals.
+const Trials = 8
+
+// Verdict is that of Judge, of a claim that is not about times.
+func Verdict(t *testing.T, claims []experiment.Claim, id string, tab *table.Table) judge.Verdict {
+	t.Helper()
+	return Judge(t, claims, id, tab, nil).Verdict
+}
+
 // Table returns an empty table with the columns that a claim or a view gets, but for derived
 // ones, to be made up in a test; experiment.Columns.WithDerived adds these at the end.
 func Table(s experiment.Spec) *table.Table {

@@ -20,7 +20,7 @@ import (
 
 func adaptTable(later map[string]float64, least map[string]float64) *table.Table {
 	tb := experimenttest.Table(Adapt)
-	for trial := range madeTrials {
+	for trial := range experimenttest.Trials {
 		for _, w := range adaptWorlds {
 			for _, m := range featureCounts {
 				for _, method := range []string{rmpPrinted, rmpCorrected, rmpOneSwap, rmpCorrectedSwap, bestExchange} {
@@ -46,10 +46,10 @@ func TestAdaptClaimsPointTheRightWay(t *testing.T) {
 	yes := adaptTable(map[string]float64{rmpPrinted: 50, rmpCorrected: 60, rmpOneSwap: 80, rmpCorrectedSwap: 90, bestExchange: 70}, nil)
 	no := adaptTable(map[string]float64{rmpPrinted: 80, rmpCorrected: 90, rmpOneSwap: 70, rmpCorrectedSwap: 60, bestExchange: 50}, map[string]float64{rmpPrinted: .1, rmpCorrected: .5})
 	for _, c := range adaptClaims {
-		if v := grade(t, adaptClaims, c.ID, yes); v != judge.Reproduced {
+		if v := experimenttest.Verdict(t, adaptClaims, c.ID, yes); v != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s", c.ID, v)
 		}
-		if v := grade(t, adaptClaims, c.ID, no); v != judge.NotReproduced {
+		if v := experimenttest.Verdict(t, adaptClaims, c.ID, no); v != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s", c.ID, v)
 		}
 	}

@@ -17,7 +17,7 @@ func exampleTable(named, rmp, ftl, best func(t float64) float64) *table.Table {
 	tb := experimenttest.Table(Example)
 	horizons := exampleHorizons(experiment.Full)
 	for _, d := range distortions {
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			add := func(kind, method string, horizon int, v table.Values) {
 				tb.Add(table.Key{"cell": string(d), "trial": strconv.Itoa(trial), "kind": kind, "method": method, "horizon": strconv.Itoa(horizon), "t": strconv.Itoa(horizon)}, v)
 			}
@@ -39,16 +39,16 @@ func TestExampleClaimsPointTheRightWay(t *testing.T) {
 	yes := exampleTable(func(x float64) float64 { return x + 1 }, math.Sqrt, func(x float64) float64 { return x }, func(x float64) float64 { return x / 2 })
 	no := exampleTable(func(x float64) float64 { return x }, func(x float64) float64 { return 9 * x }, func(x float64) float64 { return x - 1 }, func(x float64) float64 { return x/2 + 1 })
 	for _, c := range exampleClaims {
-		if v := grade(t, exampleClaims, c.ID, yes); v != judge.Reproduced {
+		if v := experimenttest.Verdict(t, exampleClaims, c.ID, yes); v != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s", c.ID, v)
 		}
-		if v := grade(t, exampleClaims, c.ID, no); v != judge.NotReproduced {
+		if v := experimenttest.Verdict(t, exampleClaims, c.ID, no); v != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s", c.ID, v)
 		}
 	}
 	// A regret of order T^0.6 is not O(√T): T sixteenfold makes it 16^0.1 = 1.32 times too large.
 	steep := exampleTable(nil0, func(x float64) float64 { return math.Pow(x, 0.6) }, nil0, nil0)
-	if v := grade(t, exampleClaims, "example-rmp-root", steep); v != judge.NotReproduced {
+	if v := experimenttest.Verdict(t, exampleClaims, "example-rmp-root", steep); v != judge.NotReproduced {
 		t.Errorf("a regret of T^0.6 as O(√T): %s", v)
 	}
 }

@@ -53,7 +53,7 @@ func TestFig1CasesJoinCells(t *testing.T) {
 	root := func(t, _ float64) float64 { return 100 * math.Sqrt(t) }
 	tb := fig1World{rmp: root, em: func(t, _ float64) float64 { return 100 * t }, shortWorse: 1}.table()
 	em, rmp := fig1Against[2].of(emSphereRow, atEnd)(withBest(tb)), fig1Against[2].of(rmpPrinted, atEnd)(withBest(tb))
-	if len(em) != madeTrials || len(rmp) != madeTrials || math.Abs(em[0]-5000) > 1e-9 || math.Abs(rmp[1]-100*math.Sqrt(50)) > 1 {
+	if len(em) != experimenttest.Trials || len(rmp) != experimenttest.Trials || math.Abs(em[0]-5000) > 1e-9 || math.Abs(rmp[1]-100*math.Sqrt(50)) > 1 {
 		t.Errorf("joined final regrets: %v and %v", em, rmp)
 	}
 	other := experimenttest.Table(Fig1)

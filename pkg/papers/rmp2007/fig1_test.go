@@ -30,7 +30,7 @@ func (w fig1World) table() *table.Table {
 	for _, c := range Fig1.Cells(experiment.Full) {
 		s := c.Settings.(fig1Settings)
 		rounds := float64(s.Rounds)
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			noise := 1 + 1e-3*float64(trial%3-1)
 			add := func(kind, method string, round int, v table.Values) {
 				tb.Add(table.Key{"cell": c.Name, "trial": strconv.Itoa(trial), "kind": kind, "method": method, "round": strconv.Itoa(round)}, v)
@@ -86,29 +86,29 @@ func TestFig1ClaimsPointTheRightWay(t *testing.T) {
 		if c.ID == "fig1-bound" { // no regret exceeds A·T, which is less
 			want = judge.ByConstruction
 		}
-		if v := grade(t, fig1Claims, c.ID, yes); v != want {
+		if v := experimenttest.Verdict(t, fig1Claims, c.ID, yes); v != want {
 			t.Errorf("%s on a supporting table: %s", c.ID, v)
 		}
-		if v := grade(t, fig1Claims, c.ID, no); v != judge.NotReproduced {
+		if v := experimenttest.Verdict(t, fig1Claims, c.ID, no); v != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s", c.ID, v)
 		}
 	}
 	// Sublinear is not root: an exponent of 0.9, and a flat curve.
 	for _, power := range []float64{0.9, 0} {
 		tb := fig1World{rmp: func(t, _ float64) float64 { return 100 * math.Pow(t, power) }, em: linear, shortWorse: 1}.table()
-		if v := grade(t, fig1Claims, "fig1-sublinear", tb); v != judge.Reproduced {
+		if v := experimenttest.Verdict(t, fig1Claims, "fig1-sublinear", tb); v != judge.Reproduced {
 			t.Errorf("exponent %v as sublinear: %s", power, v)
 		}
-		if v := grade(t, fig1Claims, "fig1-root", tb); v != judge.NotReproduced {
+		if v := experimenttest.Verdict(t, fig1Claims, "fig1-root", tb); v != judge.NotReproduced {
 			t.Errorf("exponent %v as root: %s", power, v)
 		}
 	}
 	// Better than EM, but not by half, is not substantially better.
 	better := fig1World{rmp: func(t, _ float64) float64 { return 70 * t }, em: linear, shortWorse: 1}.table()
-	if v := grade(t, fig1Claims, "fig1-em-poor", better); v != judge.Reproduced {
+	if v := experimenttest.Verdict(t, fig1Claims, "fig1-em-poor", better); v != judge.Reproduced {
 		t.Errorf("30 %% less regret as better: %s", v)
 	}
-	if v := grade(t, fig1Claims, "fig1-sparse", better); v != judge.NotReproduced {
+	if v := experimenttest.Verdict(t, fig1Claims, "fig1-sparse", better); v != judge.NotReproduced {
 		t.Errorf("30 %% less regret as substantially better: %s", v)
 	}
 }

@@ -20,7 +20,7 @@ import (
 func fig2Table(few, later map[string]float64, harder float64) *table.Table {
 	tb := experimenttest.Table(Fig2)
 	for i, task := range digitTasks {
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			for _, n := range fig2Checkpoints(experiment.Full) {
 				add := func(method, variant, m string) {
 					wrong := few[method]
@@ -50,10 +50,10 @@ func TestFig2ClaimsPointTheRightWay(t *testing.T) {
 	yes := fig2Table(map[string]float64{fig2RMP: 40, fig2RFE: 20, fig2Random: 30, fig2All: 15}, map[string]float64{fig2RMP: 6, fig2RFE: 12, fig2Random: 20, fig2All: 5}, 2)
 	no := fig2Table(map[string]float64{fig2RMP: 20, fig2RFE: 40, fig2Random: 30, fig2All: 15}, map[string]float64{fig2RMP: 22, fig2RFE: 12, fig2Random: 20, fig2All: 5}, -2)
 	for _, c := range fig2Claims {
-		if v := grade(t, fig2Claims, c.ID, yes); v != judge.Reproduced {
+		if v := experimenttest.Verdict(t, fig2Claims, c.ID, yes); v != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s", c.ID, v)
 		}
-		if v := grade(t, fig2Claims, c.ID, no); v != judge.NotReproduced {
+		if v := experimenttest.Verdict(t, fig2Claims, c.ID, no); v != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s", c.ID, v)
 		}
 	}
@@ -72,10 +72,10 @@ func TestFig2OneCurveIsEnoughToOutperform(t *testing.T) {
 		}
 		tb.Add(key, v)
 	}
-	if v := grade(t, fig2Claims, "fig2-supervised", tb); v != judge.Reproduced {
+	if v := experimenttest.Verdict(t, fig2Claims, "fig2-supervised", tb); v != judge.Reproduced {
 		t.Errorf("fig2-supervised: %s, want reproduced", v)
 	}
-	if v := grade(t, fig2Claims, "fig2-from-50", tb); v != judge.Partly {
+	if v := experimenttest.Verdict(t, fig2Claims, "fig2-from-50", tb); v != judge.Partly {
 		t.Errorf("fig2-from-50: %s, want partly", v)
 	}
 }

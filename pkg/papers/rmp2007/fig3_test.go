@@ -19,7 +19,7 @@ import (
 func fig3Table(same, distortion float64) *table.Table {
 	tb := experimenttest.Table(Fig3)
 	for _, task := range digitTasks {
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			for _, m := range featureCounts {
 				for _, method := range fig3Methods {
 					v := table.Values{"same": same + float64(trial%3), "neighbours": 100, "expected": .3, "groups": 9, "distortion": distortion + .001*float64(trial%3)}
@@ -40,10 +40,10 @@ func fig3Table(same, distortion float64) *table.Table {
 func TestFig3ClaimsPointTheRightWay(t *testing.T) {
 	yes, no := fig3Table(50, .01), fig3Table(10, .09)
 	for _, c := range fig3Claims {
-		if v := grade(t, fig3Claims, c.ID, yes); v != judge.Reproduced {
+		if v := experimenttest.Verdict(t, fig3Claims, c.ID, yes); v != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s", c.ID, v)
 		}
-		if v := grade(t, fig3Claims, c.ID, no); v != judge.NotReproduced {
+		if v := experimenttest.Verdict(t, fig3Claims, c.ID, no); v != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s", c.ID, v)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 
 func medoidCostTable(times float64) *table.Table {
 	tb := experimenttest.Table(MedoidCost)
-	for trial := range madeTrials {
+	for trial := range experimenttest.Trials {
 		for _, n := range []int{100, 400} {
 			for _, what := range []string{costOnce, costOnline} {
 				for k, method := range medoidMethods {
@@ -38,7 +38,7 @@ func medoidCostTable(times float64) *table.Table {
 
 func TestMedoidCostClaimPointsTheRightWay(t *testing.T) {
 	for times, want := range map[float64]judge.Verdict{2: judge.Reproduced, .5: judge.NotReproduced} {
-		if v := grade(t, medoidCostClaims, "medoids-cost", medoidCostTable(times)); v != want {
+		if v := experimenttest.Verdict(t, medoidCostClaims, "medoids-cost", medoidCostTable(times)); v != want {
 			t.Errorf("%v times the operations of k-means: %s, want %s", times, v, want)
 		}
 	}

@@ -22,7 +22,7 @@ func movingTable(of func(world string, method string, tenth int) float64) *table
 	tb := experimenttest.Table(Moving)
 	for _, c := range Moving.Cells(experiment.Full) {
 		s := c.Settings.(movingSettings)
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			for _, method := range s.Methods {
 				sum := 0.0
 				for tenth := 1; tenth <= movingParts; tenth++ {
@@ -59,10 +59,10 @@ func TestMovingClaimsPointTheRightWay(t *testing.T) {
 		return loss
 	})
 	for _, c := range movingClaims {
-		if v := grade(t, movingClaims, c.ID, yes); v != judge.Reproduced {
+		if v := experimenttest.Verdict(t, movingClaims, c.ID, yes); v != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s", c.ID, v)
 		}
-		if v := grade(t, movingClaims, c.ID, no); v != judge.NotReproduced {
+		if v := experimenttest.Verdict(t, movingClaims, c.ID, no); v != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s", c.ID, v)
 		}
 	}

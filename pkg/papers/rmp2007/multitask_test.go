@@ -20,7 +20,7 @@ import (
 func TestMultitaskClaimsPointTheRightWay(t *testing.T) {
 	made := func(fresh map[string]float64) *table.Table {
 		tb := experimenttest.Table(Multitask)
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			for _, m := range multitaskCounts {
 				for _, method := range multitaskMethods {
 					tb.Add(table.Key{"cell": "digit pairs", "trial": strconv.Itoa(trial), "kind": "final", "method": method, "m": strconv.Itoa(m)},
@@ -33,10 +33,10 @@ func TestMultitaskClaimsPointTheRightWay(t *testing.T) {
 	yes := made(map[string]float64{rmpPrinted: 15, rmpCorrected: 16, multiOwn: 10, multiRandom: 20})
 	no := made(map[string]float64{rmpPrinted: 15, rmpCorrected: 16, multiOwn: 20, multiRandom: 10})
 	for _, c := range multitaskClaims {
-		if v := grade(t, multitaskClaims, c.ID, yes); v != judge.Reproduced {
+		if v := experimenttest.Verdict(t, multitaskClaims, c.ID, yes); v != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s", c.ID, v)
 		}
-		if v := grade(t, multitaskClaims, c.ID, no); v != judge.NotReproduced {
+		if v := experimenttest.Verdict(t, multitaskClaims, c.ID, no); v != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s", c.ID, v)
 		}
 	}

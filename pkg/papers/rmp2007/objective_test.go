@@ -18,7 +18,7 @@ import (
 // objectiveTable makes up regrets after so many images.
 func objectiveTable(pixels float64, regret func(n float64) float64) *table.Table {
 	tb := experimenttest.Table(Objective)
-	for trial := range madeTrials {
+	for trial := range experimenttest.Trials {
 		for _, task := range digitTasks {
 			for _, m := range featureCounts {
 				key := func(kind, method, round string) table.Key {
@@ -51,7 +51,7 @@ func TestObjectiveClaimsPointTheRightWay(t *testing.T) {
 		{"a bound above all regrets", 784, math.Sqrt, "objective-bound", judge.ByConstruction},
 		{"a regret above A·T", 784, func(n float64) float64 { return 1e4 * n }, "objective-bound", judge.NotReproduced},
 	} {
-		if v := grade(t, objectiveClaims, tt.id, objectiveTable(tt.pixels, tt.regret)); v != tt.want {
+		if v := experimenttest.Verdict(t, objectiveClaims, tt.id, objectiveTable(tt.pixels, tt.regret)); v != tt.want {
 			t.Errorf("%s: %s is %q, want %q", tt.name, tt.id, v, tt.want)
 		}
 	}

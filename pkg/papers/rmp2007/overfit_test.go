@@ -17,7 +17,7 @@ import (
 func overfitTable(few, later map[string]float64) *table.Table {
 	tb := experimenttest.Table(Overfit)
 	for _, task := range digitTasks {
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			for _, n := range []int{10, 20, 50, 100} {
 				for _, m := range featureCounts {
 					for _, w := range overfitWays[:6] {
@@ -42,10 +42,10 @@ func TestOverfitClaimsPointTheRightWay(t *testing.T) {
 	yes := overfitTable(map[string]float64{fig2RMP: .05, fig2RFE: .2}, map[string]float64{fig2RMP: .02, fig2RFE: .05})
 	no := overfitTable(map[string]float64{fig2RMP: .25, fig2RFE: .2}, map[string]float64{fig2RMP: .06, fig2RFE: .05})
 	for _, c := range overfitClaims {
-		if v := grade(t, overfitClaims, c.ID, yes); v != judge.Reproduced {
+		if v := experimenttest.Verdict(t, overfitClaims, c.ID, yes); v != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s", c.ID, v)
 		}
-		if v := grade(t, overfitClaims, c.ID, no); v != judge.NotReproduced {
+		if v := experimenttest.Verdict(t, overfitClaims, c.ID, no); v != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s", c.ID, v)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 func TestSensorClaimPointsTheRightWay(t *testing.T) {
 	made := func(early, late float64) *table.Table {
 		tb := experimenttest.Table(Sensors)
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			for _, w := range sensorWorlds {
 				for _, method := range sensorMethods {
 					for _, n := range []int{10, 50, 100} {
@@ -36,10 +36,10 @@ func TestSensorClaimPointsTheRightWay(t *testing.T) {
 		}
 		return tb
 	}
-	if v := grade(t, sensorClaims, "sensors-vanishing", made(.1, .05)); v != judge.Reproduced {
+	if v := experimenttest.Verdict(t, sensorClaims, "sensors-vanishing", made(.1, .05)); v != judge.Reproduced {
 		t.Errorf("regret that falls: %s", v)
 	}
-	if v := grade(t, sensorClaims, "sensors-vanishing", made(.1, .15)); v != judge.NotReproduced {
+	if v := experimenttest.Verdict(t, sensorClaims, "sensors-vanishing", made(.1, .15)); v != judge.NotReproduced {
 		t.Errorf("regret that grows: %s", v)
 	}
 }

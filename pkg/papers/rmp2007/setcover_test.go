@@ -13,7 +13,7 @@ import (
 func TestSetCoverClaimPointsTheRightWay(t *testing.T) {
 	made := func(covers, noMap, noCover float64) *table.Table {
 		tb := experimenttest.Table(SetCover)
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			tb.Add(table.Key{"cell": "random instances", "trial": strconv.Itoa(trial), "m": "2"},
 				table.Values{"cases": 10, "covers": covers, "no_covers": 10 - covers, "cover_without_map": noMap, "map_without_cover": noCover})
 		}
@@ -29,7 +29,7 @@ func TestSetCoverClaimPointsTheRightWay(t *testing.T) {
 		{"a map without a cover", made(6, 0, 1), judge.NotReproduced},
 		{"covers only", made(10, 0, 0), judge.NotReproduced},
 	} {
-		if v := grade(t, SetCover.Claims, "setcover-reduction", c.tb); v != c.want {
+		if v := experimenttest.Verdict(t, SetCover.Claims, "setcover-reduction", c.tb); v != c.want {
 			t.Errorf("%s: %s, want %s", c.name, v, c.want)
 		}
 	}

@@ -81,7 +81,7 @@ func TestJudgeSubsets(t *testing.T) {
 func TestSubsetClaimsPointTheRightWay(t *testing.T) {
 	made := func(fresh func(method string, size, m int) float64) *table.Table {
 		tb := experimenttest.Table(Subsets)
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			for _, size := range subsetSizes {
 				for _, m := range subsetCounts {
 					for _, method := range subsetMethods {
@@ -103,10 +103,10 @@ func TestSubsetClaimsPointTheRightWay(t *testing.T) {
 		})
 	}
 	for _, c := range subsetClaims {
-		if v := grade(t, subsetClaims, c.ID, of(1)); v != judge.Reproduced {
+		if v := experimenttest.Verdict(t, subsetClaims, c.ID, of(1)); v != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s", c.ID, v)
 		}
-		if v := grade(t, subsetClaims, c.ID, of(-1)); v != judge.NotReproduced {
+		if v := experimenttest.Verdict(t, subsetClaims, c.ID, of(-1)); v != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s", c.ID, v)
 		}
 	}
