@@ -1,0 +1,91 @@
+package digits
+
+import (
+	"math"
+	"strconv"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
+	"metriclab/pkg/learners/mapping"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/papers/rmp2007/clusters"
+	"metriclab/pkg/papers/rmp2007/protocol"
+	"metriclab/pkg/random"
+	"metriclab/pkg/table"
+)
+
+// objectiveTable makes up regrets after so many images.
+func objectiveTable(pixels float64, regret func(n float64) float64) *table.Table {
+	tb := experimenttest.Table(Objective)
+	for trial := range experimenttest.Trials {
+		for _, task := range protocol.DigitTasks {
+			for _, m := range protocol.FeatureCounts {
+				key := func(kind, method, round string) table.Key {
+					return table.Key{"cell": task.String(), "trial": strconv.Itoa(trial), "kind": kind, "m": strconv.Itoa(m), "method": method, "round": round}
+				}
+				for _, d := range protocol.Distortions {
+					tb.Add(key("best", string(d), ""), table.Values{"loss": 100, "lower": 99, "pixels": pixels})
+				}
+				for _, v := range protocol.MapVariants[:3] {
+					for _, n := range clusters.EveryTenth(objectiveImages) {
+						tb.Add(key("loss", v.Name, strconv.Itoa(n)), table.Values{"loss": 100 + regret(float64(n))*(1+1e-3*float64(trial%3)), "against": 100})
+					}
+				}
+			}
+		}
+	}
+	return tb
+}
+
+func TestObjectiveClaimsPointTheRightWay(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		pixels float64
+		regret func(n float64) float64
+		id     string
+		want   judge.Verdict
+	}{
+		{"a root", 784, func(n float64) float64 { return 100 * math.Sqrt(n) }, "objective-sublinear", judge.Reproduced},
+		{"more than linear", 784, func(n float64) float64 { return 10 * math.Pow(n, 1.2) }, "objective-sublinear", judge.NotReproduced},
+		{"a bound above all regrets", 784, math.Sqrt, "objective-bound", judge.ByConstruction},
+		{"a regret above A·T", 784, func(n float64) float64 { return 1e4 * n }, "objective-bound", judge.NotReproduced},
+	} {
+		if v := experimenttest.Verdict(t, objectiveClaims, tt.id, objectiveTable(tt.pixels, tt.regret)); v != tt.want {
+			t.Errorf("%s: %s is %q, want %q", tt.name, tt.id, v, tt.want)
+		}
+	}
+	if b := mapping.PrintedRegretBound(784, 784, 10, objectiveImages, clusters.Confidence); b < 784*objectiveImages {
+		t.Errorf("the bound is %v, less than A·T", b)
+	}
+}
+
+// What RMP pays is the sum of the distortions of its map, and the map that maps each pixel to itself pays nothing.
+func TestVariantPays(t *testing.T) {
+	const pixels = 6
+	x := mat.NewDense(4, pixels, nil)
+	x.Apply(func(i, j int, _ float64) float64 { return float64((i*j)%5) / 4 }, x)
+	v := protocol.MapVariants[1]
+	v.Steps = 20
+	own, one := make([]int, pixels), make([]int, pixels)
+	for i := range own {
+		own[i] = i
+	}
+	n := 0
+	err := v.Follow(t.Context(), random.Seed{}, x, protocol.DigitTasks[0], 2, func(at int, _ *mapping.RMP, f metric.CostRound, paid float64) error {
+		n++
+		want := 0.0
+		for _, u := range x.RawRowView(at - 1) {
+			want += math.Abs(u - x.At(at-1, 0))
+		}
+		if at != n || paid < 0 || paid > pixels || protocol.LossOf(own, f) != 0 || math.Abs(protocol.LossOf(one, f)-want) > 1e-12 { // round-off of 6 terms
+			t.Errorf("image %d: RMP pays %v, one pixel for all %v, want %v", at, paid, protocol.LossOf(one, f), want)
+		}
+		return nil
+	})
+	if err != nil || n != 4 {
+		t.Fatalf("%d images, %v", n, err)
+	}
+}
