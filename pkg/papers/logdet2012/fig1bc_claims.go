@@ -3,6 +3,7 @@ package logdet2012
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
@@ -10,6 +11,7 @@ import (
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
@@ -83,16 +85,16 @@ var fig1bcClaims = experiment.Claims([]experiment.Claim{
 		Predicate: "At each number of features (5, 10, 15, 20, 25), the whole corrected interval of the error of LogDet Linear minus its mean over these numbers lies within ±5 points." + clarifyNote,
 		Test: func(t *table.Table) judge.Test {
 			return onLatex(t, func(r results) judge.Test {
-				var errors [][]float64
+				var errors []frame.Measure
 				var ours []string
 				for _, d := range r.numbers() {
-					e := r.errors(logDetLinear, d)
-					errors, ours = append(errors, e), append(ours, fmt.Sprintf("%.1f %% with %d", 100*stat.Mean(e, nil), d))
+					m := errorOf(logDetLinear, "dims", strconv.Itoa(d))
+					errors, ours = append(errors, m), append(ours, fmt.Sprintf("%.1f %% with %d", 100*stat.Mean(m(r.t), nil), d))
 				}
-				mean := meanOf("errors by number of features", errors)
+				mean := frame.Mean("errors by number of features", errors...)
 				var units []judge.Unit
 				for i, d := range r.numbers() {
-					units = append(units, judge.Paired(featuresOf(d), errors[i], mean))
+					units = append(units, judge.Unit{Name: featuresOf(d), Diffs: errors[i].Minus(mean)(r.t)})
 				}
 				// The mean of the differences is 0, whatever the errors are.
 				return judge.Shown{Test: judge.Equivalent{Units: units, Margin: constantMargin, Rule: points}, Ours: strings.Join(ours, ", ")}
@@ -115,12 +117,32 @@ var fig1bcClaims = experiment.Claims([]experiment.Claim{
 	},
 })
 
+// results are the rows of one scaling of the counts, of a program, which is "" on the stand-in.
+type results struct {
+	name              string // for a reader
+	t                 *table.Table
+	features, program string
+}
+
+// errors are the shares of test rows that are wrong with some features, by trial and fold.
+func (r results) errors(method string, dims int) []float64 {
+	return errorOf(method, "dims", strconv.Itoa(dims))(r.t)
+}
+
+// numbers lists the numbers of features, ascending.
+func (r results) numbers() (out []int) {
+	for _, v := range frame.Numbers(r.t.Where("kind", "wrong"), "dims") {
+		out = append(out, int(v))
+	}
+	return out
+}
+
 // wordResultsOf returns the scalings that a table has: of each program, if it has traces, and else of the stand-in.
 func wordResultsOf(t *table.Table) []results {
 	var out []results
 	add := func(g *table.Table, name, program string, by datasets.Preprocessing) {
 		if g.Where("kind", "wrong").Len() > 0 {
-			out = append(out, results{name: name, t: g, varied: "dims", features: by.String(), program: program})
+			out = append(out, results{name, g, by.String(), program})
 		}
 	}
 	for _, p := range programs {

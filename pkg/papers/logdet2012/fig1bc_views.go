@@ -11,42 +11,58 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
 )
 
 var fig1bcViews = []experiment.View{
-	{Name: "fig1b", Title: "Fig. 1(b), stand-in (nine Reuters topics) unless the traces are supplied: error of nearest neighbours with 20 features", Draw: drawn("errors on the stand-in", wordResultsOf, drawFig1b)},
-	{Name: "fig1c", Title: "Fig. 1(c), stand-in (nine Reuters topics) unless the traces are supplied: error against the number of features", Draw: drawn("errors on the stand-in", wordResultsOf, drawFig1c)},
-	{Name: "choices", Title: "Stand-in, or traces if supplied: what was chosen on the training folds, and fits that did not converge", Draw: experiment.WithEnds(drawn("choices on the stand-in", wordResultsOf, drawWordChoices), fig1bcChoices)},
-	{Name: "data", Title: "Stand-in, or traces if supplied: the classes, and documents without a selected word", Draw: drawn("sizes of the stand-in", wordResultsOf, drawTopics)},
-	{Name: "words", Title: "Stand-in, or traces if supplied: the words that information gain selects", Draw: drawn("words of the stand-in", wordResultsOf, drawWords)},
+	{Name: "fig1b", Title: "Fig. 1(b), stand-in (nine Reuters topics) unless the traces are supplied: error of nearest neighbours with 20 features", Draw: drawWords("errors on the stand-in", drawFig1b)},
+	{Name: "fig1c", Title: "Fig. 1(c), stand-in (nine Reuters topics) unless the traces are supplied: error against the number of features", Draw: drawWords("errors on the stand-in", drawFig1c)},
+	{Name: "choices", Title: "Stand-in, or traces if supplied: what was chosen on the training folds, and fits that did not converge", Draw: experiment.WithEnds(drawWords("choices on the stand-in", drawWordChoices), fig1bcChoices)},
+	{Name: "data", Title: "Stand-in, or traces if supplied: the classes, and documents without a selected word", Draw: drawWords("sizes of the stand-in", drawTopics)},
+	{Name: "words", Title: "Stand-in, or traces if supplied: the words that information gain selects", Draw: drawWords("words of the stand-in", drawSelected)},
+}
+
+// drawWords returns the Draw of a view of the readings that a table has.
+func drawWords(missing string, draw func(all []results) plots.Drawing) func(*table.Table) (plots.Drawing, error) {
+	return func(t *table.Table) (plots.Drawing, error) {
+		all := wordResultsOf(t)
+		if len(all) == 0 {
+			return plots.Missing(missing), nil
+		}
+		return draw(all), nil
+	}
 }
 
 // clarifyCurveMethods are those of Fig. 1(c).
 var clarifyCurveMethods = []string{logDetLinear, euclidean, mcml, lmnn}
 
-// wordProtocol describes data and settings; on the stand-in it begins with what the data are not.
-func wordProtocol(r results) string {
+// wordCaption is a caption with data and settings; on the stand-in they begin with what the data are not.
+func wordCaption(shows string, r results) plots.Caption {
+	size := sizesOf(r.t)
+	c := plots.Caption{Shows: shows, Intervals: foldsNote(r.t)}
 	if r.program != "" {
-		return traceProtocol(r)
+		c.Protocol = traceProtocol(size)
+		return c
 	}
 	topics := r.t.Where("kind", "class").Unique("at")
 	data := fmt.Sprintf("documents of the ModApte split of Reuters-21578, of both parts, that have one topic only, of the %d topics with the most such documents: at most %.0f of each, drawn anew in each trial, so that trials share documents", len(topics), slices.Max(experiment.NotEmpty("rows of kind class", r.t.Where("kind", "class").Values("value"))))
 	if !slices.Contains(topics, "earn") {
 		data = fmt.Sprintf("built-in, made-up news of %d topics, in place of Reuters", len(topics))
 	}
-	return fmt.Sprintf("Stand-in: nine Reuters topics; the Clarify traces are not public, and the paper gives but one number of them. Data: %s. Features: how often a document has each of the stemmed words whose presence has the greatest information gain about the topic on the training fold, which the inner cross-validation uses too. "+
+	c.Protocol = fmt.Sprintf("Stand-in: nine Reuters topics; the Clarify traces are not public, and the paper gives but one number of them. Data: %s. Features: how often a document has each of the stemmed words whose presence has the greatest information gain about the topic on the training fold, which the inner cross-validation uses too. "+
 		"k = %.0f; equal distances, as between the many documents without a selected word, in the order of the training rows, that of time; tied votes to the class of the nearest. Pairs from the training labels: per topic %.0f similar ones within it and %.0f between it and the others, or all there are. "+
-		countedChoices+"Documents, folds and pairs are the same for all methods and numbers of features. %s", data, r.size(neighbours), r.size(pairsPerClass), r.size(pairsPerClass), foldsNote(r.t))
+		countedChoices+"Documents, folds and pairs are the same for all methods and numbers of features.", data, size(neighbours), size(pairsPerClass), size(pairsPerClass))
+	return c
 }
 
 // countedChoices is what captions say of bounds and choices.
 const countedChoices = "u and ℓ: 1st and 99th percentile of the squared distances between all pairs of training rows under W₀, which is I, and for LogDet-InvCov the inverse covariance. Each method chooses by a two-fold cross-validation inside the training fold, the first of equals: γ from 0.01 to 1000; the targets (1, 3, 5) and μ (¼, ½, ¾) of LMNN. "
 
 // traceProtocol describes data and settings of the original.
-func traceProtocol(r results) string {
+func traceProtocol(size func(what string) float64) string {
 	return fmt.Sprintf("Data: traces of the Clarify system as supplied, all runs of Latex, Mpg321, Foxpro and Iptables. Features: how often a run called each of the functions of greatest information gain about the class on the training fold, each with its best threshold, which the inner cross-validation uses too. "+
 		"k = %.0f; equal distances in the order of the training rows; tied votes to the class of the nearest. Pairs from the training labels: per class %.0f similar ones within it and %.0f between it and the others, or all there are. "+
-		countedChoices+"Folds and pairs are the same for all methods and numbers of features. %s", r.size(neighbours), r.size(pairsPerClass), r.size(pairsPerClass), foldsNote(r.t))
+		countedChoices+"Folds and pairs are the same for all methods and numbers of features.", size(neighbours), size(pairsPerClass), size(pairsPerClass))
 }
 
 // byProgram groups results, those of the stand-in together.
@@ -95,7 +111,8 @@ func drawFig1b(all []results) plots.Drawing {
 				if m != logDetLinear {
 					less = summary(r.worse(m, logDetLinear).Diffs).Percent()
 				}
-				text.Rows[i] = append(text.Rows[i], addErrors(&mark, m, r.errors(m, printedDims)), less)
+				errorBand.AddRow(&mark, m, r.errors(m, printedDims))
+				text.Rows[i] = append(text.Rows[i], summary(r.errors(m, printedDims)).Percent(), less)
 			}
 			p.Marks = append(p.Marks, mark)
 		}
@@ -104,12 +121,12 @@ func drawFig1b(all []results) plots.Drawing {
 	if len(d.Panels) == 1 {
 		d.Columns = 0
 	}
-	of := "20 words as features: counts as they are, as the function counts of the paper's programs, and standardised by the training fold. "
+	of := "20 words as features: counts as they are, as the function counts of the paper's programs, and standardised by the training fold."
 	if all[0].program != "" {
-		of = "20 functions as features: counts as they are and standardised by the training fold. "
+		of = "20 functions as features: counts as they are and standardised by the training fold."
 	}
 	_, object := all[0].nouns()
-	d.Caption = plots.Caption{Shows: "Test error of the k nearest training " + object + " under each metric, with " + of + wordProtocol(all[0])}
+	d.Caption = wordCaption("Test error of the k nearest training "+object+" under each metric, with "+of, all[0])
 	return d
 }
 
@@ -119,7 +136,9 @@ func bars(line plots.Line, beside float64) []plots.Mark {
 	mark := plots.Points{Color: line.Color, Shape: line.Color}
 	for i, x := range line.X {
 		mark.X, mark.Y = append(mark.X, x+beside), append(mark.Y, line.Y[i])
-		mark.YErr = append(mark.YErr, line.Hi[i]-line.Y[i])
+		if line.Hi != nil {
+			mark.YErr = append(mark.YErr, line.Hi[i]-line.Y[i])
+		}
 	}
 	line.X, line.Lo, line.Hi = mark.X, nil, nil
 	return []plots.Mark{line, mark}
@@ -139,7 +158,7 @@ func drawFig1c(all []results) plots.Drawing {
 		for color, m := range clarifyCurveMethods {
 			line := plots.Line{Name: m, Color: color}
 			for _, n := range dims {
-				addPoint(&line, n, r.errors(m, n))
+				errorLine.AddTo(&line, float64(n), r.errors(m, n))
 			}
 			p.Marks = append(p.Marks, bars(line, 0.35*(float64(color)-float64(len(clarifyCurveMethods)-1)/2))...)
 		}
@@ -156,22 +175,27 @@ func drawFig1c(all []results) plots.Drawing {
 		return plots.Missing("errors on Latex")
 	}
 	feature, _ := all[0].nouns()
-	d.Caption = plots.Caption{Shows: "Test error against the number of " + feature + "s that are features, for the methods of the paper's figure, with bands of 95 % intervals; the table has all methods. " + note + " " + wordProtocol(all[0])}
+	d.Caption = wordCaption("Test error against the number of "+feature+"s that are features, for the methods of the paper's figure, with bands of 95 % intervals; the table has all methods. "+note, all[0])
 	return d
 }
 
 func drawWordChoices(all []results) plots.Drawing {
-	text := &plots.TextTable{Head: append([]string{"reading", "features", "method"}, choiceHead...)}
+	text := &plots.TextTable{Head: []string{"reading", "features", "method"}}
+	for _, c := range choiceCells {
+		text.Head = append(text.Head, c.Head)
+	}
 	for _, r := range all {
 		for _, n := range r.numbers() {
-			for _, m := range clarifyMethods {
-				if m != euclidean && m != invCovariance { // these choose nothing and need no iterations
-					text.Rows = append(text.Rows, append([]string{r.name, strconv.Itoa(n), m}, oldChoiceCells(r, m, n)...))
+			for _, m := range []string{logDetLinear, logDetInvCov, lmnn, mcml} { // the others choose nothing and need no iterations
+				row, g := []string{r.name, strconv.Itoa(n), m}, r.t.Where("method", m, "dims", strconv.Itoa(n))
+				for _, c := range choiceCells {
+					row = append(row, c.Of(g))
 				}
+				text.Rows = append(text.Rows, row)
 			}
 		}
 	}
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: choiceNote(all[0].t) + " " + wordProtocol(all[0])}}
+	return plots.Drawing{Text: text, Caption: wordCaption(choiceNote(all[0].t), all[0])}
 }
 
 func drawTopics(all []results) plots.Drawing {
@@ -189,7 +213,7 @@ func drawTopics(all []results) plots.Drawing {
 			text.Rows = append(text.Rows, []string{topic, fmt.Sprintf("%.0f", stat.Mean(g.Values("value"), nil)), fmt.Sprintf("%.0f", stat.Mean(g.Values("of"), nil))})
 		}
 	}
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("The classes. %s Similar and dissimilar pairs of a training fold: %.0f and %.0f. ", r.withoutNote(dims), r.size(similarPairs), r.size(dissimilarPairs)) + wordProtocol(r)}}
+	return plots.Drawing{Text: text, Caption: wordCaption(fmt.Sprintf("The classes. %s Similar and dissimilar pairs of a training fold: %.0f and %.0f.", r.withoutNote(dims), sizesOf(r.t)(similarPairs), sizesOf(r.t)(dissimilarPairs)), r)}
 }
 
 // withoutNote says how many documents the selected words do not tell apart.
@@ -200,15 +224,15 @@ func (r results) withoutNote(dims []int) string {
 	}
 	var without []string
 	for _, n := range dims {
-		without = append(without, fmt.Sprintf("%.0f with %d "+feature+"s", stat.Mean(r.of("size", "", n).Where("at", wordless).Values("value"), nil), n))
+		without = append(without, fmt.Sprintf("%.0f with %d "+feature+"s", sizesOf(r.t.Where("dims", strconv.Itoa(n)))(wordless), n))
 	}
-	return fmt.Sprintf("Of the %.0f "+of+" of a trial, half of which train, so many have none of the selected "+feature+"s, and are equal under any metric: %s (means over folds and trials).", r.size(objects), strings.Join(without, ", "))
+	return fmt.Sprintf("Of the %.0f "+of+" of a trial, half of which train, so many have none of the selected "+feature+"s, and are equal under any metric: %s (means over folds and trials).", sizesOf(r.t)(objects), strings.Join(without, ", "))
 }
 
 // shownWords is the number of words in the view of words.
 const shownWords = 40
 
-func drawWords(all []results) plots.Drawing {
+func drawSelected(all []results) plots.Drawing {
 	r := all[0] // the words are the same in all readings; of the traces, Latex is shown
 	feature, _ := r.nouns()
 	dims := r.numbers()
@@ -246,5 +270,5 @@ func drawWords(all []results) plots.Drawing {
 		}
 		text.Rows = append(text.Rows, append(row, fmt.Sprintf("%.1f", w.place)))
 	}
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: fmt.Sprintf("The %d "+feature+"s selected most often with %d features, of %d that any training fold selected. ", len(text.Rows), printedDims, len(words)) + wordProtocol(r)}}
+	return plots.Drawing{Text: text, Caption: wordCaption(fmt.Sprintf("The %d "+feature+"s selected most often with %d features, of %d that any training fold selected.", len(text.Rows), printedDims, len(words)), r)}
 }
