@@ -136,7 +136,7 @@ func bars(line plots.Line, beside float64) []plots.Mark {
 	mark := plots.Points{Color: line.Color, Shape: line.Color}
 	for i, x := range line.X {
 		mark.X, mark.Y = append(mark.X, x+beside), append(mark.Y, line.Y[i])
-		if line.Hi != nil {
+		if len(line.Hi) == len(line.X) { // else some point has no interval
 			mark.YErr = append(mark.YErr, line.Hi[i]-line.Y[i])
 		}
 	}

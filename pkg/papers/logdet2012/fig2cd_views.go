@@ -133,7 +133,7 @@ func drawPlanes(t *table.Table) (plots.Drawing, error) {
 			if places.Len() == 0 {
 				continue
 			}
-			n := counted(voteRule, separatedF1)(one.Where("queries", testQueries))
+			n := experiment.NotEmpty("planes of "+m, counted(voteRule, separatedF1)(one.Where("queries", testQueries)))
 			panel := plots.Panel{Title: fmt.Sprintf("seed %s, %s: %s", trial, m, plural.Of(int(n[0]), "digit")), Equal: true, XMin: -1.05, XMax: 1.05, YMin: -1.05, YMax: 1.05}
 			for digit := range digitCount {
 				g := places.Where("at", strconv.Itoa(digit))
