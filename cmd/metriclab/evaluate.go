@@ -20,7 +20,7 @@ type planFlags struct {
 	limit                  time.Duration
 }
 
-// add adds the flags. limit is the time limit by default, said by so many words.
+// add adds the flags. limit is the default of --time-limit.
 func (f *planFlags) add(c *cobra.Command, sample *int, limit time.Duration) {
 	byDefault := model.Plan{}.Resolved()
 	c.Flags().IntSliceVar(&f.ks, "k", byDefault.Ks, "numbers of neighbours, separated by commas; of several, each split takes its best; of pairs one number, 10 by default")

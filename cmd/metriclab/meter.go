@@ -43,8 +43,7 @@ func atOnce[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 }
 
-// work is what a meter counts: things by their noun, as many as there are, or about so many or, if
-// capped, at most so many; or what was read, in a unit.
+// work is what a meter counts: things by their noun, or what was read, in a unit. The total is exact, or rough, or a cap.
 type work struct {
 	noun   string
 	capped bool
@@ -212,7 +211,7 @@ func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
 	}
 }
 
-// meterOfRows is meter for the rows of a table, of which there are about so many, or 0 if that is not known. Rows of svmlight and arrays are all read first,
+// meterOfRows is meter for the rows of a table; rows is about their number, 0 if it is not known. Rows of svmlight and arrays are all read first,
 // which it shows, too, and their number is known then.
 func (a *app) meterOfRows(ctx context.Context, t *tableFile, rows int) (model.Progress, func()) {
 	var mu sync.Mutex // reading goes on beside

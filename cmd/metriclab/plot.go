@@ -28,7 +28,7 @@ type plotFlags struct {
 type plotted struct {
 	Schema int    `json:"schema"`
 	File   string `json:"file"`
-	// Points are the items that are shown, of so many; with --metric the features that are named.
+	// Points of Of items are shown; with --metric the features that are named.
 	Points int `json:"points"`
 	Of     int `json:"of"`
 	// Shares is what each axis shows of the variance; with --metric its share of the trace.

@@ -89,8 +89,7 @@ type Spec struct {
 	Cost time.Duration
 }
 
-// Trials is what Spec.Trials usually is: so many trials at full scale, two at smoke
-// scale.
+// Trials returns a Spec.Trials that runs full trials at full scale, and two at smoke scale.
 func Trials(full int) func(Scale) int {
 	return func(scale Scale) int {
 		if scale == Smoke {

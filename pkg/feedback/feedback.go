@@ -287,7 +287,7 @@ func (t *table) place(line int) string {
 	return fmt.Sprintf("%s:%d", t.name, line)
 }
 
-// room returns an error unless n things of so many bytes fit limits.Memory.
+// room returns an error unless n things of each bytes fit limits.Memory.
 func (t *table) room(n int, each int) error {
 	if n&(n-1) != 0 { // looked at whenever a list may grow
 		return nil

@@ -19,7 +19,7 @@ type Finding struct {
 	Need string `json:"need,omitempty"`
 	// Test is the kind of the test.
 	Test Kind `json:"test,omitempty"`
-	// Unit is that of all numbers here, "points"; Sample is what n counts.
+	// Unit is that of all numbers here: "points" are percentage points. Sample is what n counts.
 	Unit   string `json:"unit,omitempty"`
 	Sample string `json:"sample,omitempty"`
 	// Mean is that over the units, taken per trial; of Number that of the values.

@@ -66,7 +66,7 @@ func Judge(t Test) (f Finding, err error) {
 type Rule struct {
 	// Scale multiplies the numbers of the finding, for example 100 for per cent; 0 means 1.
 	Scale float64
-	// Unit is the unit of the printed numbers after scaling, for example "points".
+	// Unit is the unit of the printed numbers after scaling: "points" are percentage points.
 	Unit string
 	// Sample is what there is one value of; "" means "trial".
 	Sample string

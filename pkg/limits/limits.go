@@ -165,7 +165,7 @@ var units = map[string]int64{
 	"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
 }
 
-// Floats is the size in bytes of a product of so many float64.
+// Floats is the size in bytes of float64 numbers, as many as the product of sizes.
 func Floats(sizes ...int) int64 { return Product(append([]int{8}, sizes...)...) }
 
 // Size writes a number of bytes for people, such as "1.5 GiB"; math.MaxInt64 is "more than 8 EiB".

@@ -349,7 +349,7 @@ func withinSplit(seed uint64, s, i, v int) random.Seed {
 	return random.Seed{Base: seed, Experiment: "model/compare", Trial: s*v + i - 1}
 }
 
-// withinRows checks the inner folds of the validation within so many training rows, and leaves out what these do not suffice for.
+// withinRows checks the inner folds of the validation within a training part of train rows, and leaves out what these do not suffice for.
 func (p *Comparing) withinRows(inner Plan, train, learners int, facts *Facts) (Plan, error) {
 	if err := p.checkValidation(learners); err != nil || p.Validation == 0 {
 		return inner, err

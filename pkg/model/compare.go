@@ -37,7 +37,7 @@ type Comparing struct {
 	// Journal is given what identifies the comparison, and returns trials of an earlier run, which are not run again, and what records each new trial, one at a time; nil for
 	// none. Trials of other learners and splits are ignored. An error of either ends the comparison.
 	Journal func(Journal) (done []Trial, record func(Trial) error, err error)
-	// Ranking is told of the learners that have made the first splits, so many, ranked by them, while more are to come: after each learner, of how many there are; nil for nobody.
+	// Ranking is told, after each learner and while splits are to come, how many splits were made, the learners that made them, ranked by these, and of how many; nil for nobody.
 	Ranking func(made int, ranked []Contender, of int)
 	// Ended is told of each learner that is left out, before the others begin, and of each that has ended; nil for none.
 	Ended func(Contender)

@@ -125,7 +125,7 @@ func (m *Model) embedded(open func(extra int) (blocks iter.Seq2[*tables.Data, er
 	}
 }
 
-// prepared prepares the rows of blocks, of which there are so many rows in total, 0 if that is not known.
+// prepared prepares the rows of blocks. total is their number, 0 if it is not known.
 func (m *Model) prepared(blocks iter.Seq2[*tables.Data, error], total int) iter.Seq2[*Block, error] {
 	return func(yield func(*Block, error) bool) {
 		first := 0
@@ -223,7 +223,7 @@ func checkCoordinates(z *mat.Dense, first int) error {
 	return nil
 }
 
-// CostOfEmbed estimates the time to read, embed and write so many rows of text.
+// CostOfEmbed estimates the time to read, embed and write rows of text.
 func (m *Model) CostOfEmbed(rows int) catalog.Cost {
 	e, err := m.embedder()
 	if err != nil {

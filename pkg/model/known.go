@@ -310,7 +310,7 @@ func itemsOf(seed uint64, s int) *rand.Rand {
 	return random.Seed{Base: seed, Experiment: "model/vectors", Trial: s}.Stream("items")
 }
 
-// holdOut checks a plan that holds out items, so many, with so much known of them, and returns how many are held out.
+// holdOut checks a plan that holds out a share of items, at least least on either side, and returns how many are held out.
 func (p *Comparing) holdOut(items, least, learners int) (held int, err error) {
 	if p.Folds != 0 || p.Dim != 0 {
 		return 0, notAllowed("folds and dim: they do not apply: a share of the items is held out")

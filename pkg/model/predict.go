@@ -395,7 +395,7 @@ func (h *Neighbourhood) Objects(ctx context.Context, cross mat.Matrix) (*Block, 
 	return b, nil
 }
 
-// CostOfNear estimates the time to find the neighbours of queries among so many training rows.
+// CostOfNear estimates the time to find the neighbours of queries among training rows.
 func (m *Model) CostOfNear(queries, rows int) catalog.Cost {
 	return catalog.KNN(queries, rows, m.width())
 }

@@ -464,7 +464,7 @@ func (m *Vectors) EmbedFile(ctx context.Context, f *vectors.File) iter.Seq2[*Blo
 	}
 }
 
-// CostOfEmbed estimates the time to embed so many vectors, and to write their coordinates as text or not.
+// CostOfEmbed estimates the time to embed vectors, and to write their coordinates as text or not.
 func (m *Vectors) CostOfEmbed(rows int, text bool) catalog.Cost {
 	d, r := float64(m.Dim()), float64(m.Rows())
 	number := 1e-8
@@ -474,7 +474,7 @@ func (m *Vectors) CostOfEmbed(rows int, text bool) catalog.Cost {
 	return catalog.Cost{Seconds: float64(rows) * (1e-8*d + number*r + 1e-9*d*r)}
 }
 
-// CostOfNeighbours estimates the time to find the neighbours of queries among so many vectors.
+// CostOfNeighbours estimates the time to find the neighbours of queries among vectors.
 func (m *Vectors) CostOfNeighbours(queries, rows int) catalog.Cost {
 	return catalog.Cost{Seconds: float64(queries) * float64(rows) * (2e-8 + 4e-11*float64(m.Rows()))}
 }

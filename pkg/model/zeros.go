@@ -22,7 +22,7 @@ func zeroRows(x *mat.Dense, of func(i int) int) (none []bool, z vectors.Zeros) {
 	return none, z
 }
 
-// leftOut returns a note on the comparisons that name a vector of zeros, so many of all, each called what. It returns an error if none else is there.
+// leftOut returns a note on the comparisons that name a vector of zeros, left of all, each called what. It returns an error if none else is there.
 func leftOut(z vectors.Zeros, left, all int, what string) (string, error) {
 	of := fmt.Sprintf("%s of %s, without direction", plural.Of(left, what), z)
 	if left == all {

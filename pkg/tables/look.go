@@ -113,7 +113,7 @@ func columnsOf(d *Data) [][]float64 {
 	return out
 }
 
-// lookAt looks at a column of numbers, or at one of a category, which is 0 or 1. It has so many zeros beside values.
+// lookAt looks at a column of numbers, or at one of a category, which is 0 or 1. zeros counts its zeros beside values.
 func lookAt(values []float64, zeros int, numbers bool) LookedColumn {
 	c := LookedColumn{Whole: true}
 	for _, v := range values {

@@ -119,7 +119,7 @@ func (f *File) Dim() int { return f.dim }
 func (f *File) Float32() bool { return f.size == 4 }
 
 // ReadRows reads rows first, first+1, … into dst, whose length is a multiple of d. It returns an error that names the row
-// and column, both from 0, of a number that is NaN or infinite. It panics if there are not so many rows.
+// and column, both from 0, of a number that is NaN or infinite. It panics if the file has fewer rows.
 func (f *File) ReadRows(dst []float64, first int) error {
 	n := len(dst) / f.dim
 	if len(dst)%f.dim != 0 || first < 0 || n > f.rows-first {
@@ -239,7 +239,7 @@ func Create(path string, rows, dim int, float32 bool) (*Writer, error) {
 }
 
 // WriteRows writes src, whose length is a multiple of d, as rows first, first+1, …; each row once. It returns an error that names
-// row and column of a number that is NaN or infinite, or that a float32 cannot hold. It panics if there are not so many rows.
+// row and column of a number that is NaN or infinite, or that a float32 cannot hold. It panics if the file has fewer rows.
 func (w *Writer) WriteRows(src []float64, first int) error {
 	n := len(src) / w.dim
 	if len(src)%w.dim != 0 || first < 0 || n > w.rows-first {

@@ -258,7 +258,7 @@ func checkCount(name string, n int) error {
 	return nil
 }
 
-// linksFit returns an error unless so many links fit limits.Memory.
+// linksFit returns an error unless n links fit limits.Memory.
 func linksFit(n int64) error {
 	size := int64(math.MaxInt64)
 	if n <= math.MaxInt64/linkBytes {

@@ -193,7 +193,7 @@ func theirs(c experiment.Claim) string {
 	return c.Theirs
 }
 
-// brief is our value in at most so many characters: that of the first reading, and how many there are, if all of them
+// brief is our value in no more characters than most: that of the first reading, and how many there are, if all of them
 // do not fit.
 func brief(f judge.Finding, most int) string {
 	if n := len(f.Readings); n > 1 && utf8.RuneCountInString(f.Ours) > most {
@@ -207,7 +207,7 @@ func brief(f judge.Finding, most int) string {
 	return cut(f.Ours, most)
 }
 
-// cut shortens a text to so many characters, between words where it can.
+// cut shortens a text to at most that number of characters, between words where it can.
 func cut(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s

@@ -38,7 +38,7 @@ func sizesOf(s Size) sizes {
 	return sizes{float64(s.Rows), float64(s.Features), float64(s.Classes), float64(s.Pairs), float64(max(s.Passes, 1))}
 }
 
-// cost returns seconds and the size of so many numbers.
+// cost returns seconds and the bytes of float64 numbers.
 func cost(seconds, numbers float64) Cost {
 	bytes := 8 * numbers
 	if bytes >= math.MaxInt64/2 {
@@ -228,8 +228,8 @@ func knnSeconds(a, n, r float64) float64 {
 	return a * min(n*(3.5e-11*r+1e-9), 2e-6*math.Pow(1.32, r))
 }
 
-// KNN estimates the time to classify queries by their nearest neighbours among so many rows under a metric with that
-// many dimensions.
+// KNN estimates the time to classify queries by their nearest neighbours among rows, under a metric with that number of
+// dimensions.
 func KNN(queries, rows, dimensions int) Cost {
 	return Cost{
 		Seconds: knnSeconds(float64(queries), float64(rows), float64(dimensions)),

@@ -143,7 +143,7 @@ func checkSpread(x *mat.Dense) error {
 	return checkWidest(widest)
 }
 
-// runs tells a Progress of the run-th of so many runs.
+// runs tells a Progress of run, of all runs.
 type runs struct {
 	progress func(learners.Progress)
 	run, of  int

@@ -336,7 +336,7 @@ func (l *loop) run(p Params) (learners.Status, error) {
 // looks is the number of links between two looks at the context.
 const looks = 16
 
-// stopped returns an error if the context is done, at every so many links.
+// stopped looks at the context once in looks links, and returns an error if it is done.
 func (l *loop) stopped(link int) error {
 	if link%looks != 0 || l.ctx.Err() == nil {
 		return nil

@@ -203,7 +203,7 @@ func Tune(ctx context.Context, rng *rand.Rand, x mat.Matrix, y []int, p TunedPar
 	return tune(ctx, rng, xd, y, p, all.Folds*len(all.Gammas))
 }
 
-// tune is Tune, the first fits of so many that Progress is told of.
+// tune is Tune. Progress is told that its fits are the first of fits.
 func tune(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p TunedParams, fits int) (Tuning, error) {
 	if rng == nil {
 		panic("itml: Tune: rng is nil")

@@ -115,7 +115,7 @@ type LMNN struct {
 // relative to F, or to one margin for each pair (i, j) if F is less.
 //
 // The hinges are replaced by their Moreau envelopes, at first of width 0.1, around multipliers,
-// the weights α of before: the method of multipliers, whose limit is the minimum of F itself.
+// which are the last weights α: the method of multipliers, whose limit is the minimum of F itself.
 // In between, the envelopes are minimised by spectral projected gradients, in coordinates
 // that C whitens. Only impostors less than a margin beyond a target's are looked at; at
 // intervals the set is made anew and Residual is computed, over all impostors. The metric

@@ -77,8 +77,8 @@ type MCML struct {
 // with as many features as rows, F alone falls to 0 without a minimum; with a ridge it has one.
 //
 // The sum of exponentials is taken relative to its largest. A row that is alone in its class
-// has no p₀: it contributes no term of its own, but is one of those that others are to be far
-// from. Duplicates are allowed.
+// has no p₀: it contributes no term of its own, but other rows are moved away from it.
+// Duplicates are allowed.
 //
 // F is convex. It is minimised by spectral projected gradients in coordinates that the scatter
 // within classes whitens, from the best of the metrics 2^k·I there. As F is convex,

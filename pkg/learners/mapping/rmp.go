@@ -76,8 +76,8 @@ const (
 	SampleEnumerate
 	// SampleMetropolis: by a random walk of uniform swaps, each made or not (Algorithm 2).
 	SampleMetropolis
-	// SampleHeatBath: by a random walk with the same law, of which every second step chooses the member that goes by about
-	// how likely the set without it is, all m of them weighed in the time of one. It was measured with the printed η on the
+	// SampleHeatBath: by a random walk with the same law, every second step of which removes a member with
+	// a probability about proportional to the weight of the remaining set. All m members are weighed in the time of one. It was measured with the printed η on the
 	// made-up clusters of BenchmarkStep. Late in a run it moves 5 to 7 times as often per step as Metropolis with A = B =
 	// 100 and m = 20, and 4 to 8 times with 784 and m = 50, at up to about twice the time. It does not pay with 400, m = 4,
 	// where either moves in fewer than 1 of 10,000 steps, nor early in a run, where it moves less often.

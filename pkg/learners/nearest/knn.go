@@ -13,9 +13,9 @@
 // index and its parameters, and no published result that this project reproduces uses it.
 //
 // Embedded rows are searched by products of matrices, or by a k-d tree. A tree is built for 1,024 rows or more, of
-// width r ≤ 64, once the queries asked so far are so many that building it takes at most min(1, 2/r) of what products take for
-// them. It is then tried on 1 of 64 queries (at most 32, at least one), and dropped for good unless they cost less in it. Each
-// later call tries it likewise, and takes the product where the tree would cost more. Costs are counted in rows and boxes, not
+// width r ≤ 64, once building it takes at most min(1, 2/r) of what products take for the queries asked
+// so far. It is then tried on 1 of 64 queries (at most 32, at least one), and dropped for good unless they cost less in it. Each
+// later call tries it again, and takes the product where the tree would cost more. Costs are counted in rows and boxes, not
 // measured: what is chosen depends on the data and the calls alone. Milliseconds of CPU
 // for the 5 nearest of 100,000 uniform rows to 2,000 queries (BenchmarkTree; AMD EPYC, one core, loaded):
 //

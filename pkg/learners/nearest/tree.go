@@ -357,7 +357,7 @@ const (
 	pilotShare, pilots = 64, 32
 )
 
-// worthBuilding reports whether so many queries have been asked that a tree of n rows of width r may pay. Building costs at
+// worthBuilding reports whether a tree of n rows of width r may pay, asked queries having been asked. Building costs at
 // most 2/r of what the product takes for these queries, because trees help the less the wider
 // rows are, and at most all of it.
 func worthBuilding(asked int64, n, r int) bool {

@@ -28,7 +28,7 @@ type Voters struct {
 	knn  *KNN      // of distinct rows, whose labels are not used
 	of   [][]votes // of each distinct row
 	rows int
-	// Told is told of each thousand queries whose neighbours were found, of so many; nil for nobody. It is called from several goroutines.
+	// Told is told of every thousand queries whose neighbours were found, and of all; nil for nobody. It is called from several goroutines.
 	Told func(done, total int)
 }
 

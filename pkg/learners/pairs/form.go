@@ -121,7 +121,7 @@ func (f *form) grow(k int) {
 }
 
 // checkRoom returns an error if A with one more column, on dim axes, does not fit
-// limits.Memory. An axis of a form that grows also takes a stored point of so many
+// limits.Memory. An axis of a form that grows also takes a stored point of that number of
 // features, and a row of the factor of the points' Gram matrix.
 func (f *form) checkRoom(dim, features int) error {
 	if f.full() && dim == f.dim {
@@ -343,7 +343,7 @@ func (f *form) split(v []float64, norm float64) (w []float64, rho float64) {
 }
 
 // remainder subtracts Uw from q and returns ‖q‖ and Uᵀq, which is round-off if w
-// is Uᵀq of before and U is orthonormal.
+// was Uᵀq and U is orthonormal.
 func (f *form) remainder(q, w []float64) (norm float64, uq []float64) {
 	blas64.Gemv(blas.Trans, -1, f.ut(), vector.Of(w), 1, vector.Of(q))
 	blas64.Gemv(blas.NoTrans, 1, f.ut(), vector.Of(q), 0, vector.Of(f.ws.y))

@@ -90,8 +90,8 @@ func (p LEGOParams) check() error {
 	return nil
 }
 
-// LEGO learns a metric from pairs whose squared distances are to be u, of similar
-// ones, or ℓ, of dissimilar ones, by implicit steps in the LogDet divergence
+// LEGO learns a metric from pairs: similar ones should have the squared distance u,
+// dissimilar ones ℓ. Its steps are implicit ones in the LogDet divergence
 // D(A, B) = tr(AB⁻¹) − log det(AB⁻¹) − d:
 //
 //	z = x − y,  ŷ = d² = zᵀAz,  predict similar iff d² ≤ (u + ℓ)/2

@@ -16,7 +16,7 @@ import (
 	"metriclab/pkg/metric"
 )
 
-// Recurring is a fixed list of m labelled pairs that are to be learned from again
+// Recurring is a fixed list of m labelled pairs from which a learner learns again
 // and again, with the squares of the inner products (vᵢᵀvⱼ)² of their differences
 // v = x − y. It takes 8(m² + md) bytes and O(m²d) time to make. It is immutable, so
 // that any number of learners may share it concurrently.

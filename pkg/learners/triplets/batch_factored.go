@@ -35,7 +35,7 @@ type lbfgs struct {
 	scale      float64 // of the first inverse Hessian; 0: unknown
 }
 
-// newLBFGS returns the state for so many variables, all 0.
+// newLBFGS returns the state for size variables, all 0.
 func newLBFGS(size int) lbfgs {
 	vec := func() []float64 { return make([]float64, size) }
 	c := lbfgs{x: vec(), next: vec(), g: vec(), gNext: vec(), direction: vec()}

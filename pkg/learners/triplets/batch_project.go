@@ -37,9 +37,9 @@ func newProjector(n int) *projector {
 }
 
 // project replaces the symmetric n×n matrix in the lower triangle of x, row by row, by the nearest
-// positive semi-definite one, up to round-off of the order of n·ε·‖x‖, and returns how many
-// negative eigenvalues it removed, and the others but for those that are negligible; they are nil
-// if they were not computed, and valid until the next call. definite says that there is probably
+// positive semi-definite one, up to round-off of the order of n·ε·‖x‖. It returns how many
+// negative eigenvalues it removed, and the eigenvalues that remain, without negligible ones. They are
+// nil if they were not computed, and valid until the next call. definite says that there is probably
 // nothing to remove, which a Cholesky decomposition then finds out.
 func (p *projector) project(x []float64, n int, definite bool) (values []float64, removed int) {
 	if n == 1 {

@@ -87,7 +87,7 @@ func (s *seldom) draw(rng *rand.Rand) int {
 	}
 }
 
-// checkTimes returns an error unless times are counts of so many draws from so many triplets.
+// checkTimes returns an error unless times has a count for each of the triplets and they add up to draws.
 func checkTimes(times []int, triplets, draws int) error {
 	if len(times) != triplets {
 		return fmt.Errorf("times: %d numbers, want %d", len(times), triplets)

@@ -8,9 +8,9 @@ import (
 	"metriclab/pkg/metric"
 )
 
-// structured is a cone that computes no eigenpair where a certificate shows that there is no negative
-// one, and else that pair alone. A kernel that starts diagonal is kept sparse until an eigenpair is to be removed or
-// many entries are filled; then, or if it does not start so, all entries are kept, with two resolvents.
+// structured is a cone that computes at most one eigenpair: the negative one, and only if no certificate
+// rules it out. A kernel that starts diagonal is kept sparse until an eigenpair must be removed or
+// many entries are filled. Then, and for other starts, all entries are kept, with two resolvents.
 //
 // What it leaves is proved up to round-off of order tr(K)·ε: no negative eigenvalue is skipped but those in
 // [−(1e-13·radius(G)·γ + 4ε·tr(K)), 0), as long as K was positive semi-definite before, and an eigenpair is accepted by its

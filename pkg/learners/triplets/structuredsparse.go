@@ -32,7 +32,7 @@ type entry struct {
 // needed, is cheaper than the sparse ones.
 const fillIn = 16
 
-// crowded reports whether there are so many entries.
+// crowded reports whether more than one in fillIn entries is filled.
 func (k *sparse) crowded() bool { return k.filled > k.n*k.n/fillIn }
 
 func newSparse(diag []float64) *sparse {
