@@ -27,11 +27,12 @@ func (a *app) explainCommand() *cobra.Command {
 		Use:   "explain [paper | experiment [claim] | claim]",
 		Short: "Tell what was found of the claims, and why",
 		Long: `Tell what was found of the claims of a paper, on the published results of the full
-scale: without a name a table of verdicts by paper, of a paper or an experiment a
-table of its claims, of a claim everything: what the paper says and where, what is
-tested, the verdict, each unit with its 95 % interval and the side on which it lies,
-what would decide it, where the test stands, and how to run it again. The numbers of
-units are what is tested to be positive: differences less the margin, if there is one.`,
+scale: without a name tables of verdicts by paper, of a paper or an experiment a table
+of its claims, those of the paper before those of ours, of a claim everything: what the
+paper says and where, what is tested, the verdict, each unit with its 95 % interval and
+the side on which it lies, what would decide it, where the test stands, and how to run
+it again. The numbers of units are what is tested to be positive: differences less the
+margin, if there is one.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 2 {
 				return usageError{fmt.Errorf("explain takes a paper, or an experiment and a claim, got %q", args)}
@@ -64,7 +65,11 @@ units are what is tested to be positive: differences less the margin, if there i
 			case asJSON:
 				return a.printJSON(all)
 			case len(args) == 0:
-				out.tally(harness.TallyOf(all))
+				out.tally(harness.TallyOf(all, false))
+				if ours := harness.TallyOf(all, true); len(ours.Verdicts) > 0 {
+					fmt.Fprintln(out, "\nquestions of ours, which the papers do not answer:")
+					out.tally(ours)
+				}
 			case len(args) == 1:
 				out.claims(all)
 			default:
@@ -170,7 +175,11 @@ func (o printer) tally(t harness.Tally) {
 func (o printer) claims(all []harness.Explained) {
 	w := tabwriter.NewWriter(o, 0, 0, 2, ' ', 0)
 	for _, e := range all {
-		fmt.Fprintf(w, "%s: %s\n", e.Experiment, e.Title)
+		whose := ""
+		if e.Ours {
+			whose = " (" + ofOurs + ")"
+		}
+		fmt.Fprintf(w, "%s: %s%s\n", e.Experiment, e.Title, whose)
 		if e.Stale() {
 			fmt.Fprintln(w, "  These results are of an earlier version of the code; a run is due.")
 		}
@@ -180,12 +189,18 @@ func (o printer) claims(all []harness.Explained) {
 		if len(e.Claims) == 0 {
 			fmt.Fprintln(w, "  no claims")
 		}
-		for _, c := range e.Claims {
+		for i, c := range e.Claims {
+			if c.Ours && !e.Ours && (i == 0 || !e.Claims[i-1].Ours) {
+				fmt.Fprintln(w, "  questions of ours:")
+			}
 			fmt.Fprintf(w, "  %s\t%s\t%s\n", c.ID, c.Finding.Verdict, c.Statement)
 		}
 	}
 	_ = w.Flush() // a buffer does not fail
 }
+
+// ofOurs marks what the paper does not ask.
+const ofOurs = "a question of ours"
 
 // textWidth is the width of a line of text.
 const textWidth = 100
@@ -196,7 +211,11 @@ func (o printer) claim(a *app, e harness.Explained, c harness.ExplainedClaim) {
 	if e.Stale() {
 		fmt.Fprintf(o, "These results are of an earlier version of the code; a run is due.\n\n")
 	}
-	o.lines(2, [][2]string{{"statement", c.Statement}, {"where", c.Where}, {"added", afterwards(c.Afterwards)}, {"paper", c.Theirs}, {"tested", c.Predicate}})
+	whose := ""
+	if c.Ours {
+		whose = ofOurs
+	}
+	o.lines(2, [][2]string{{"statement", c.Statement}, {"whose", whose}, {"where", c.Where}, {"added", afterwards(c.Afterwards)}, {"paper", c.Theirs}, {"tested", c.Predicate}})
 	o.why(2, c.Finding)
 	for _, v := range c.Seeds {
 		o.lines(2, [][2]string{{fmt.Sprintf("with seed %d", v.Seed), string(v.Verdict)}})

@@ -25,6 +25,7 @@ type listed struct {
 	Jobs       int          `json:"jobs"`
 	Views      []listedView `json:"views"`
 	Claims     int          `json:"claims"`
+	OursClaims int          `json:"claims_of_ours"` // among them
 	// ExpectedS is the expected time of all jobs on all cores at full scale.
 	ExpectedS float64 `json:"expected_s,omitempty"`
 }
@@ -90,6 +91,11 @@ func (a *app) list(scale experiment.Scale, sel []harness.Selected) []listedPaper
 				Experiment: s.ID, Title: s.Title, Source: s.Source, Ours: s.Ours, Scale: string(scale),
 				Trials: s.Trials(scale), Claims: len(s.Claims), Views: []listedView{},
 			}
+			for _, c := range s.Claims {
+				if c.Ours {
+					l.OursClaims++
+				}
+			}
 			for _, cell := range s.Cells(scale) {
 				l.Cells = append(l.Cells, listedCell{cell.Name, cell.Dataset, cell.Params(), cell.Methods})
 			}
@@ -124,13 +130,19 @@ func (a *app) printList(list []listedPaper) error {
 			fmt.Fprintln(w)
 		}
 		fmt.Fprintf(w, "%s: %s\n", p.Paper, p.Citation)
-		for _, s := range p.Experiments {
-			expected := ""
+		for j, s := range p.Experiments {
+			if s.Ours && (j == 0 || !p.Experiments[j-1].Ours) {
+				fmt.Fprintln(w, "  questions of ours:")
+			}
+			expected, own := "", ""
+			if s.OursClaims > 0 && !s.Ours {
+				own = fmt.Sprintf(" (%d of ours)", s.OursClaims)
+			}
 			if s.ExpectedS > 0 {
 				expected = ", " + about(time.Duration(s.ExpectedS*float64(time.Second)))
 			}
 			fmt.Fprintf(w, "  %s: %s (%s)\n", s.Experiment, s.Title, s.Source)
-			fmt.Fprintf(w, "    %s x %s = %s, %s%s\n", plural.Of(len(s.Cells), "cell"), plural.Of(s.Trials, "trial"), plural.Of(s.Jobs, "job"), plural.Of(s.Claims, "claim"), expected)
+			fmt.Fprintf(w, "    %s x %s = %s, %s%s\n", plural.Of(len(s.Cells), "cell"), plural.Of(s.Trials, "trial"), plural.Of(s.Jobs, "job"), plural.Of(s.Claims, "claim")+own, expected)
 			for _, v := range s.Views {
 				fmt.Fprintf(w, "    view %s\t%s\n", v.Name, v.Title)
 			}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,6 +96,40 @@ func TestListNamed(t *testing.T) {
 	}
 	if c := newCommand(supplied); c.run("list", "toy/lines") != exitOK || !strings.Contains(c.out.String(), "2 cells x 2 trials = 2 jobs") {
 		t.Errorf("cells that are supplied are jobs:\n%s", c.out.String())
+	}
+}
+
+// TestOursApart: list and explain show what is ours below what is the paper's.
+func TestOursApart(t *testing.T) {
+	p := toys(nil)
+	ours := p.Experiments[1]
+	ours.ID, ours.Ours, ours.Claims = "toy/ours", true, slices.Clone(ours.Claims)
+	ours.Claims[0].ID, ours.Claims[0].Ours = "asked", true
+	theirs := &p.Experiments[0]
+	theirs.Claims = append(slices.Clone(ours.Claims), theirs.Claims...)
+	theirs.Claims[0].ID = "own"
+	p.Experiments = append(p.Experiments, ours)
+	t.Chdir(t.TempDir()) // without results
+	for _, tt := range []struct {
+		args string
+		want []string
+	}{
+		{"list", []string{"toy/lines:", "2 claims (1 of ours)", "toy/digits:", "  questions of ours:\n  toy/ours:"}},
+		{"list --json", []string{`"ours": false`, `"claims_of_ours": 1`, `"toy/ours"`, `"ours": true`}},
+		{"explain toy", []string{"toy/lines: The lines\n", "  lines ", "\n  questions of ours:\n  own ", "toy/ours: ", " (a question of ours)\n", "\n  asked "}},
+		{"explain own", []string{"whose ", "a question of ours\n"}},
+		{"explain", []string{"paper  claims  not graded\ntoy    2 ", "\n\nquestions of ours, which the papers do not answer:\npaper ", "toy    2 "}},
+	} {
+		c := newCommand(p)
+		c.run(strings.Fields(tt.args)...)
+		rest := c.out.String()
+		for _, want := range tt.want {
+			_, after, found := strings.Cut(rest, want)
+			if !found {
+				t.Errorf("%s lacks %q, or has it elsewhere:\n%s%s", tt.args, want, c.out.String(), c.err.String())
+			}
+			rest = after
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ func committed(t *testing.T) ([]harness.Selected, harness.Config) {
 	}
 }
 
-// The README's counts of verdicts are those of the committed results.
+// The README's counts of experiments and of verdicts, "the paper's+ours", are those of the committed results.
 func TestREADMETally(t *testing.T) {
 	if testing.Short() {
 		t.Skip("judges all claims: not run under -short")
@@ -39,18 +39,23 @@ func TestREADMETally(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	readme, tally := read(t, "README.md"), harness.TallyOf(all)
-	for _, p := range tally.Papers {
-		count := tally.Count[p]
-		main := []judge.Verdict{judge.Reproduced, judge.Partly, judge.NotReproduced, judge.Undecided}
-		cells, other := "", tally.Claims(p)
-		for _, v := range main {
-			cells += fmt.Sprintf(" %d |", count[v])
-			other -= count[v]
+	readme := read(t, "README.md")
+	for _, p := range papers.All {
+		experiments := map[bool]int{}
+		for _, s := range p.Experiments {
+			experiments[s.Ours]++
 		}
-		row := regexp.MustCompile(`(?m)^\| \[` + p + `\]\(docs/papers/` + p + `\.md\) \|[^|]*\|(( \d+ \|){5})[^|]*\|$`).FindStringSubmatch(readme)
-		if want := cells + fmt.Sprintf(" %d |", other); row == nil || row[1] != want {
-			t.Errorf("README.md's row of %s has the counts %v, want%s", p, row, want)
+		cells := fmt.Sprintf(" %d+%d |", experiments[false], experiments[true])
+		theirs, ours := harness.TallyOf(all, false), harness.TallyOf(all, true)
+		other, ownOther := theirs.Claims(p.Key), ours.Claims(p.Key)
+		for _, v := range []judge.Verdict{judge.Reproduced, judge.Partly, judge.NotReproduced, judge.Undecided} {
+			n, own := theirs.Count[p.Key][v], ours.Count[p.Key][v]
+			cells += fmt.Sprintf(" %d+%d |", n, own)
+			other, ownOther = other-n, ownOther-own
+		}
+		row := regexp.MustCompile(`(?m)^\| \[` + p.Key + `\]\(docs/papers/` + p.Key + `\.md\) \|[^|]*\|(( \d+\+\d+ \|){6})[^|]*\|$`).FindStringSubmatch(readme)
+		if want := cells + fmt.Sprintf(" %d+%d |", other, ownOther); row == nil || row[1] != want {
+			t.Errorf("README.md's row of %s has the counts %v, want%s", p.Key, row, want)
 		}
 	}
 }

@@ -136,37 +136,41 @@ func showMissing(err error) bool {
 	return true
 }
 
-// ShowClaims displays the claims of the experiments, at full scale with our
-// value and the verdict; at smoke scale claims are not graded. Experiments
+// ShowClaims displays the papers' claims of the experiments, then ours, at full scale with
+// our value and the verdict; at smoke scale claims are not graded. Experiments
 // whose full-scale results are missing are named with the command that makes
 // them. It panics on every other error.
 func ShowClaims(specs []experiment.Spec, scale string) {
 	root := Must(projectRoot())
-	t, err := claims(root, specs, scale, func(err error) bool { return showMissing(err) })
+	theirs, ours, err := claims(root, specs, scale, func(err error) bool { return showMissing(err) })
 	Check(err)
-	if len(t.Rows) > 0 {
-		displayMarkdown(t.Markdown())
+	if len(theirs.Rows) > 0 {
+		displayMarkdown(theirs.Markdown())
+	}
+	if len(ours.Rows) > 0 {
+		displayMarkdown("Questions of ours, which the paper does not answer:\n\n" + ours.Markdown())
 	}
 }
 
-// claims lists the claims; skip says whether an experiment without a table is
-// left out.
-func claims(root string, specs []experiment.Spec, scale string, skip func(error) bool) (plots.TextTable, error) {
-	out := plots.TextTable{Head: []string{"where", "the paper says", "printed value", "we find", "verdict"}}
+// claims lists the papers' claims and ours; skip says whether an experiment without a table
+// is left out.
+func claims(root string, specs []experiment.Spec, scale string, skip func(error) bool) (theirs, ours plots.TextTable, err error) {
 	full := scale == string(experiment.Full)
+	found := "we find"
 	if !full {
-		out.Head = []string{"where", "the paper says", "printed value", "what would count as reproduced", "verdict"}
+		found = "what would count as reproduced"
 	}
+	theirs.Head = []string{"where", "the paper says", "printed value", found, "verdict"}
+	ours.Head = []string{"where", "what we ask", "printed value", found, "verdict"}
 	for _, spec := range specs {
 		var t, times *table.Table
 		if full {
-			var err error
 			t, times, err = rows(root, spec, scale, slices.ContainsFunc(spec.Claims, experiment.Claim.Timed))
 			if err != nil {
 				if skip(err) {
 					continue
 				}
-				return out, err
+				return theirs, ours, err
 			}
 		}
 		for _, c := range spec.Claims {
@@ -174,14 +178,18 @@ func claims(root string, specs []experiment.Spec, scale string, skip func(error)
 			if full {
 				f, err := c.Judge(t, times)
 				if err != nil {
-					return out, fmt.Errorf("nb: claim %s: %w", c.ID, err)
+					return theirs, ours, fmt.Errorf("nb: claim %s: %w", c.ID, err)
 				}
 				row[3], row[4] = f.Ours, string(f.Verdict)+". "+f.Reason
 			}
-			out.Rows = append(out.Rows, row)
+			if c.Ours {
+				ours.Rows = append(ours.Rows, row)
+			} else {
+				theirs.Rows = append(theirs.Rows, row)
+			}
 		}
 	}
-	return out, nil
+	return theirs, ours, nil
 }
 
 // projectRoot is the nearest folder, from the working folder upwards, that

@@ -196,7 +196,7 @@ func TestTimesAtFullScale(t *testing.T) {
 	if d, err := draw(root, spec, spec.Views[1], "full"); err != nil || d.Caption.String() != "7.5" {
 		t.Errorf("drawn: %q, %v", d.Caption, err)
 	}
-	if got, err := claims(root, []experiment.Spec{spec}, "full", never); err != nil || got.Rows[0][3] != "7.5" {
+	if got, _, err := claims(root, []experiment.Spec{spec}, "full", never); err != nil || got.Rows[0][3] != "7.5" {
 		t.Errorf("claims: %v, %v", got, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "timing.csv"), []byte(strings.Replace(csv, "7.5", "7.4", 1)), 0o644); err != nil {
@@ -205,7 +205,7 @@ func TestTimesAtFullScale(t *testing.T) {
 	if _, err := draw(root, spec, spec.Views[1], "full"); err == nil || !strings.Contains(err.Error(), "is not the timing table") {
 		t.Errorf("a changed timing.csv: %v", err)
 	}
-	if _, err := claims(root, []experiment.Spec{spec}, "full", never); err == nil {
+	if _, _, err := claims(root, []experiment.Spec{spec}, "full", never); err == nil {
 		t.Error("claims on a changed timing.csv give no error")
 	}
 	if runs != 0 {
@@ -218,25 +218,29 @@ func TestClaims(t *testing.T) {
 	specs := []experiment.Spec{toy(&runs)}
 	never := func(error) bool { return false }
 
-	got, err := claims(root, specs, "smoke", never)
+	got, _, err := claims(root, specs, "smoke", never)
 	if err != nil || len(got.Rows) != 1 || got.Rows[0][4] != "not graded" || got.Rows[0][3] != "equal to 5" {
 		t.Errorf("smoke: %v, error %v", got, err)
 	}
-	if _, err := claims(root, specs, "full", never); err == nil {
+	if _, _, err := claims(root, specs, "full", never); err == nil {
 		t.Error("missing results give no error")
 	}
 	skipped := 0
-	got, err = claims(root, specs, "full", func(error) bool { skipped++; return true })
+	got, _, err = claims(root, specs, "full", func(error) bool { skipped++; return true })
 	if err != nil || len(got.Rows) != 0 || skipped != 1 {
 		t.Errorf("skipped: %v, error %v", got, err)
 	}
 	publish(t, root, specs[0], 5)
-	got, err = claims(root, specs, "full", never)
-	if err != nil || got.Rows[0][3] != "5" || got.Rows[0][4] != "reproduced. It holds in every trial. It is." {
-		t.Errorf("full: %v, error %v", got, err)
+	got, ours, err := claims(root, specs, "full", never)
+	if err != nil || got.Rows[0][3] != "5" || got.Rows[0][4] != "reproduced. It holds in every trial. It is." || len(ours.Rows) != 0 {
+		t.Errorf("full: %v, ours %v, error %v", got, ours, err)
+	}
+	specs[0].Claims[0].Ours = true
+	if got, ours, err := claims(root, specs, "full", never); err != nil || len(got.Rows) != 0 || len(ours.Rows) != 1 {
+		t.Errorf("a claim of ours: %v, ours %v, error %v", got, ours, err)
 	}
 	publish(t, root, specs[0], 6)
-	if _, err = claims(root, specs, "full", never); err == nil {
+	if _, _, err = claims(root, specs, "full", never); err == nil {
 		t.Error("a grade that fails gives no error")
 	}
 }

@@ -15,14 +15,17 @@ type Explained struct {
 	Schema     int    `json:"schema"`
 	Experiment string `json:"experiment"`
 	Title      string `json:"title"`
+	// Ours says that it is a question of ours, not of the paper.
+	Ours bool `json:"ours"`
 	// State says where the results stand: "published", "stale" (of an earlier version of
 	// the code), or "none"; then no claim is graded.
 	State string `json:"state"`
 	// Problem says why there are no results; "" if there are.
 	Problem string `json:"problem,omitempty"`
 	// Command regenerates the results; "" if nobody said how they were made.
-	Command string           `json:"command"`
-	Claims  []ExplainedClaim `json:"claims"`
+	Command string `json:"command"`
+	// Claims are those of the paper, then ours.
+	Claims []ExplainedClaim `json:"claims"`
 }
 
 // The states of Explained. A published table is current or stale.
@@ -38,6 +41,8 @@ func (e Explained) Stale() bool { return e.State == stateStale }
 // ExplainedClaim is a claim with its finding and where to look further.
 type ExplainedClaim struct {
 	ClaimEntry
+	// Ours says that the paper does not make it.
+	Ours bool `json:"ours"`
 	// Figure is the path of the view that shows the claim, "" if there is none.
 	Figure string `json:"figure,omitempty"`
 	// Seeds are the verdicts with other base seeds.
@@ -59,7 +64,7 @@ func Explain(ctx context.Context, sel []Selected, cfg Config) ([]Explained, erro
 		}
 		spec := selected.Spec
 		e := Explained{
-			Schema: claimsSchema, Experiment: spec.ID, Title: spec.Title, State: stateNone,
+			Schema: claimsSchema, Experiment: spec.ID, Title: spec.Title, Ours: spec.Ours, State: stateNone,
 			Command: cfg.Origin.command("run " + spec.ID + flags(experiment.Full, 0, cfg.seed())), Claims: []ExplainedClaim{},
 		}
 		var s *section
@@ -88,8 +93,8 @@ func Explain(ctx context.Context, sel []Selected, cfg Config) ([]Explained, erro
 				e.Command = s.meta.Command
 			}
 		}
-		for _, c := range s.Claims {
-			x := ExplainedClaim{ClaimEntry: newClaimEntry(spec, c)}
+		for _, c := range s.Ordered() {
+			x := ExplainedClaim{ClaimEntry: newClaimEntry(spec, c), Ours: c.Ours}
 			x.Seeds = s.reseeded[c.ID]
 			if figure := s.figure(x.View); figure != "" {
 				x.Figure = s.Dir + "/" + figure
@@ -129,8 +134,8 @@ func (t Tally) Claims(paper string) int {
 	return n
 }
 
-// TallyOf counts the claims of experiments.
-func TallyOf(all []Explained) Tally {
+// TallyOf counts those claims of experiments that are the papers', or ours.
+func TallyOf(all []Explained, ours bool) Tally {
 	t := Tally{Count: map[string]map[judge.Verdict]int{}}
 	for _, e := range all {
 		paper, _, _ := strings.Cut(e.Experiment, "/")
@@ -138,7 +143,9 @@ func TallyOf(all []Explained) Tally {
 			t.Papers, t.Count[paper] = append(t.Papers, paper), map[judge.Verdict]int{}
 		}
 		for _, c := range e.Claims {
-			t.Count[paper][c.Finding.Verdict]++
+			if c.Ours == ours {
+				t.Count[paper][c.Finding.Verdict]++
+			}
 		}
 	}
 	for _, v := range judge.Verdicts {

@@ -80,8 +80,13 @@ func (s *section) name() string { return path.Base(s.Spec.ID) }
 func paperPage(p reportPaper) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s# %s\n\n%s [Scorecard](../%s#%s).\n\n", pageSign, p.Paper.Key, p.Paper.Citation, scorecardFile, p.Paper.Key)
-	b.WriteString("| experiment | what is measured | claims | figure |\n|---|---|---|---|\n")
-	for _, s := range p.Sections {
+	for i, s := range p.Sections {
+		if i == p.OursFrom() {
+			b.WriteString("\n## " + oursHead + "\n\n")
+		}
+		if i == 0 || i == p.OursFrom() {
+			b.WriteString("| experiment | what is measured | claims | figure |\n|---|---|---|---|\n")
+		}
 		claims, figure := "–", "–"
 		if len(s.Claims) > 0 {
 			claims = fmt.Sprintf("[%s](%s/%s)", tallyWords(s.Claims), s.name(), claimsPageFile)
@@ -97,13 +102,21 @@ func paperPage(p reportPaper) []byte {
 	return b.Bytes()
 }
 
-// tallyWords counts the verdicts of claims: "3 reproduced, 1 partly".
+// tallyWords counts the verdicts of claims, and apart those of ours: "3 reproduced, 1 partly; of ours 1 undecided".
 func tallyWords(claims []GradedClaim) string {
-	count := map[judge.Verdict]int{}
+	count, ours := map[judge.Verdict]int{}, map[judge.Verdict]int{}
 	for _, c := range claims {
-		count[c.Finding.Verdict]++
+		if c.Ours {
+			ours[c.Finding.Verdict]++
+		} else {
+			count[c.Finding.Verdict]++
+		}
 	}
-	return countWords(count)
+	words := countWords(count)
+	if len(ours) == 0 {
+		return words
+	}
+	return strings.TrimPrefix(words+"; of ours "+countWords(ours), "; ")
 }
 
 // countWords says how many there are of each verdict, best first.
@@ -122,7 +135,7 @@ func (s *section) page() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s# %s\n\n%s.\n%s", pageSign, s.Spec.ID, text(strings.TrimSuffix(s.Spec.Title, ".")), text(s.Spec.Source))
 	if s.Spec.Ours {
-		b.WriteString(" (ours; the paper does not have it)")
+		b.WriteString(" (a question of ours)")
 	}
 	b.WriteString(". [Scorecard](../../README.md#" + s.Paper.Key + ")")
 	if len(s.Claims) > 0 {
@@ -179,9 +192,12 @@ func (s *section) claimsPage() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s# Claims of %s\n\n%s. [Figures](README.md), [scorecard](../../README.md#%s).\n", pageSign, s.Spec.ID, text(s.Spec.Title), s.Paper.Key)
 	b.WriteString("Numbers of units are what is tested to be positive: differences less the margin, if there is one.\n")
-	for _, c := range s.Claims {
+	for _, c := range s.Ordered() {
 		f := c.Finding
 		fmt.Fprintf(&b, "\n## %s\n\n> %s\n\n**%s**", c.ID, text(c.Statement), f.Verdict)
+		if c.Ours {
+			b.WriteString(", a question of ours")
+		}
 		for _, v := range s.reseeded[c.ID] {
 			fmt.Fprintf(&b, "; seed %d: %s", v.Seed, v.Verdict)
 		}

@@ -22,7 +22,7 @@ import (
 var reportHTML string
 
 var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"image": imageSource, "class": verdictClass, "anchor": anchor, "seconds": seconds, "short": shortRevision, "alt": altText, "words": wordsOf,
+	"image": imageSource, "class": verdictClass, "anchor": anchor, "seconds": seconds, "short": shortRevision, "alt": altText, "words": wordsOf, "whose": whose,
 	"css": func() template.CSS { return template.CSS(reportCSS) }, "js": func() template.JS { return template.JS(reportJS) },
 	"plural": plural.Of, "theirs": reportTheirs, "brief": reportBrief, "why": reportWhy, "where": experiment.Claim.Source, "strip": stripOf, "units": unitsOf, "readings": readingsOf,
 }).Parse(reportHTML))
@@ -133,9 +133,10 @@ type reportCount struct {
 	N       int
 }
 
-// reportBar is the bar of a paper in the overview.
+// reportBar is the bar of a paper in the overview: of its claims, or of ours.
 type reportBar struct {
 	Paper  string
+	Ours   bool
 	Counts []reportCount
 	All    int
 }
@@ -161,20 +162,26 @@ func renderReport(scale experiment.Scale, sections []*section, dir string, o Ori
 			graded = append(graded, s)
 		}
 	}
-	t := tallyOf(graded)
 	total := map[judge.Verdict]int{}
-	for _, p := range t.Papers {
-		bar := reportBar{Paper: p, All: t.Claims(p)}
-		for _, v := range t.Verdicts {
-			if n := t.Count[p][v]; n > 0 {
-				bar.Counts = append(bar.Counts, reportCount{v, n})
-				total[v] += n
+	for _, ours := range []bool{false, true} {
+		t := tallyOf(graded, ours)
+		for _, p := range t.Papers {
+			bar := reportBar{Paper: p, Ours: ours, All: t.Claims(p)}
+			for _, v := range t.Verdicts {
+				if n := t.Count[p][v]; n > 0 {
+					bar.Counts = append(bar.Counts, reportCount{v, n})
+					total[v] += n
+				}
+			}
+			if !ours || bar.All > 0 {
+				data.Bars = append(data.Bars, bar)
 			}
 		}
-		data.Bars = append(data.Bars, bar)
 	}
-	for _, v := range t.Verdicts {
-		data.Tally = append(data.Tally, reportCount{v, total[v]})
+	for _, v := range judge.Verdicts {
+		if total[v] > 0 {
+			data.Tally = append(data.Tally, reportCount{v, total[v]})
+		}
 	}
 	var b bytes.Buffer
 	if err := reportTemplate.Execute(&b, data); err != nil {
@@ -235,6 +242,14 @@ func (s *section) figure(view string) string {
 		}
 	}
 	return ""
+}
+
+// whose says whose question something is, for the filter of the report.
+func whose(ours bool) string {
+	if ours {
+		return "ours"
+	}
+	return "paper"
 }
 
 func verdictClass(v judge.Verdict) string { return strings.ReplaceAll(string(v), " ", "-") }

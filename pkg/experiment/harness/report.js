@@ -2,7 +2,7 @@
   "use strict";
   var root = document.documentElement, $ = function (id) { return document.getElementById(id); };
   root.classList.add("js");
-  var verdict = $("f-verdict"), paper = $("f-paper"), exp = $("f-exp"), text = $("f-text"), count = $("f-count");
+  var verdict = $("f-verdict"), paper = $("f-paper"), whose = $("f-whose"), exp = $("f-exp"), text = $("f-text"), count = $("f-count");
   var papers = Array.from(document.querySelectorAll(".paper")), words = new Map();
   // What can be searched of an element, taken from it once.
   function wordsOf(e) {
@@ -10,7 +10,7 @@
     return words.get(e);
   }
   function filter() {
-    var v = verdict.value, p = paper.value, x = exp.value, wanted = text.value.toLowerCase().split(/\s+/).filter(Boolean);
+    var v = verdict.value, p = paper.value, o = whose.value, x = exp.value, wanted = text.value.toLowerCase().split(/\s+/).filter(Boolean);
     var has = function (s) { return wanted.every(function (w) { return s.indexOf(w) >= 0; }); };
     var shown = 0, all = 0, sections = 0;
     papers.forEach(function (section) {
@@ -19,28 +19,33 @@
         var here = (!p || e.dataset.paper === p) && (!x || e.dataset.exp === x), any = false;
         var whole = wanted.length > 0 && has(wordsOf(e.querySelector(".head")));
         e.querySelectorAll(".claim").forEach(function (c) {
-          var ok = here && (!v || c.dataset.verdict === v) && (!wanted.length || whole || has(wordsOf(c)));
+          var ok = here && (!v || c.dataset.verdict === v) && (!o || c.dataset.whose === o) && (!wanted.length || whole || has(wordsOf(c)));
           c.hidden = !ok; any = any || ok; all++; shown += ok ? 1 : 0;
         });
-        if (here && !v && (!wanted.length || whole || Array.from(e.querySelectorAll("figcaption, .more li")).some(function (f) { return has(wordsOf(f)); }))) { any = true; }
+        if (here && !v && (!o || e.dataset.whose === o) && (!wanted.length || whole || Array.from(e.querySelectorAll("figcaption, .more li")).some(function (f) { return has(wordsOf(f)); }))) { any = true; }
         e.hidden = !any; some = some || any; sections += any ? 1 : 0;
         document.querySelectorAll(".side a[href='#" + e.id + "']").forEach(function (a) { a.parentNode.hidden = !any; });
       });
       section.hidden = !some;
-      document.querySelectorAll(".side a[href='#" + section.id + "']").forEach(function (a) { a.parentNode.hidden = !some; });
+      document.querySelectorAll(".side a[href='#" + section.id + "']").forEach(function (a) {
+        a.parentNode.hidden = !some;
+        [section, a.parentNode].forEach(function (e) {
+          e.querySelectorAll("h3.ours, li.ours").forEach(function (h) { h.hidden = !section.querySelector(".exp[data-whose=ours]:not([hidden])"); });
+        });
+      });
     });
     count.textContent = shown + " of " + all + " claims";
     document.querySelector(".nothing").classList.toggle("on", sections === 0);
   }
   var wait;
   text.addEventListener("input", function () { clearTimeout(wait); wait = setTimeout(filter, 120); });
-  [verdict, exp].forEach(function (s) { s.addEventListener("change", filter); });
+  [verdict, whose, exp].forEach(function (s) { s.addEventListener("change", filter); });
   function ofPaper() {
     Array.from(exp.options).forEach(function (o) { o.hidden = o.value !== "" && paper.value !== "" && o.value.indexOf(paper.value + "/") !== 0; });
     if (exp.selectedOptions[0].hidden) { exp.value = ""; }
   }
   paper.addEventListener("change", function () { ofPaper(); filter(); });
-  $("f-reset").addEventListener("click", function () { verdict.value = paper.value = exp.value = text.value = ""; ofPaper(); filter(); });
+  $("f-reset").addEventListener("click", function () { verdict.value = paper.value = whose.value = exp.value = text.value = ""; ofPaper(); filter(); });
   $("f-fold").addEventListener("click", function () {
     var list = Array.from(document.querySelectorAll(".claim:not([hidden])")), open = list.some(function (d) { return !d.open; });
     list.forEach(function (d) { d.open = open; });
@@ -49,7 +54,7 @@
   document.querySelectorAll("[data-choose]").forEach(function (a) {
     a.addEventListener("click", function (e) {
       e.preventDefault();
-      paper.value = a.dataset.paper || ""; verdict.value = a.dataset.choose; exp.value = ""; text.value = "";
+      paper.value = a.dataset.paper || ""; whose.value = a.dataset.whose || ""; verdict.value = a.dataset.choose; exp.value = ""; text.value = "";
       ofPaper(); filter();
       document.querySelector(".filters").scrollIntoView();
     });

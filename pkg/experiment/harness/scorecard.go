@@ -81,7 +81,11 @@ func scorecard(sections []*section, missing []string, o Origin) []byte {
 	var b bytes.Buffer
 	b.WriteString(o.sign() + "Every claim of every paper that has results here: the verdict, the paper's value and ours, with its 95 % interval.\n" +
 		"How verdicts are made: " + cmp.Or(o.Verdicts, "`go doc metriclab/pkg/judge`") + ".\n\n")
-	writeTally(&b, sections)
+	writeTally(&b, tallyOf(sections, false))
+	if ours := tallyOf(sections, true); len(ours.Verdicts) > 0 {
+		b.WriteString("\nQuestions of ours, which the papers do not answer:\n\n")
+		writeTally(&b, ours)
+	}
 	if len(missing) == 0 {
 		fmt.Fprintf(&b, "\nComplete: %s, and each has results.\n", plural.Of(len(sections), "experiment"))
 	} else {
@@ -92,16 +96,25 @@ func scorecard(sections []*section, missing []string, o Origin) []byte {
 	}
 	for _, p := range byPaper(sections) {
 		fmt.Fprintf(&b, "\n## %s\n\n%s [Experiments and figures](%s/README.md).\n", p.Paper.Key, p.Paper.Citation, p.Paper.Key)
-		rows, none := 0, []string(nil)
-		for _, s := range p.Sections {
-			if len(s.Claims) == 0 {
-				none = append(none, fmt.Sprintf("[%s](%s/README.md)", s.Spec.ID, s.Spec.ID))
-			}
-			for _, c := range s.Claims {
-				if rows++; rows == 1 {
-					b.WriteString("\n| verdict | claim | paper | ours | details |\n|---|---|---|---|---|\n")
+		var none []string
+		for _, ours := range []bool{false, true} {
+			rows := 0
+			for _, s := range p.Sections {
+				if len(s.Claims) == 0 && !ours {
+					none = append(none, fmt.Sprintf("[%s](%s/README.md)", s.Spec.ID, s.Spec.ID))
 				}
-				b.WriteString(s.row(c))
+				for _, c := range s.Claims {
+					if c.Ours != ours {
+						continue
+					}
+					if rows++; rows == 1 && ours {
+						b.WriteString("\n" + oursHead + ":\n")
+					}
+					if rows == 1 {
+						b.WriteString("\n| verdict | claim | paper | ours | details |\n|---|---|---|---|---|\n")
+					}
+					b.WriteString(s.row(c))
+				}
 			}
 		}
 		if len(none) > 0 {
@@ -111,7 +124,28 @@ func scorecard(sections []*section, missing []string, o Origin) []byte {
 	return b.Bytes()
 }
 
-// byPaper gathers sections of the same paper, which follow each other.
+// oursHead stands above what the paper does not ask.
+const oursHead = "Questions of ours"
+
+// Ordered are the claims of the paper, then ours.
+func (s *section) Ordered() []GradedClaim {
+	out := slices.Clone(s.Claims)
+	slices.SortStableFunc(out, func(x, y GradedClaim) int { return oursLast(x.Ours, y.Ours) })
+	return out
+}
+
+// oursLast orders what is the paper's before what is ours.
+func oursLast(x, y bool) int {
+	switch {
+	case x == y:
+		return 0
+	case y:
+		return -1
+	}
+	return 1
+}
+
+// byPaper gathers sections of the same paper, which follow each other: those of the paper, then ours.
 func byPaper(sections []*section) []reportPaper {
 	var out []reportPaper
 	for _, s := range sections {
@@ -121,25 +155,32 @@ func byPaper(sections []*section) []reportPaper {
 		p := &out[len(out)-1]
 		p.Sections = append(p.Sections, s)
 	}
+	for _, p := range out {
+		slices.SortStableFunc(p.Sections, func(x, y *section) int { return oursLast(x.Spec.Ours, y.Spec.Ours) })
+	}
 	return out
 }
 
-// tallyOf counts the claims of sections.
-func tallyOf(sections []*section) Tally {
+// OursFrom is the number of the first experiment of ours; -1 if there is none.
+func (p reportPaper) OursFrom() int {
+	return slices.IndexFunc(p.Sections, func(s *section) bool { return s.Spec.Ours })
+}
+
+// tallyOf counts the papers' claims of sections, or ours.
+func tallyOf(sections []*section, ours bool) Tally {
 	var all []Explained
 	for _, s := range sections {
 		e := Explained{Experiment: s.Spec.ID}
 		for _, c := range s.Claims {
-			e.Claims = append(e.Claims, ExplainedClaim{ClaimEntry: ClaimEntry{Finding: c.Finding}})
+			e.Claims = append(e.Claims, ExplainedClaim{ClaimEntry: ClaimEntry{Finding: c.Finding}, Ours: c.Ours})
 		}
 		all = append(all, e)
 	}
-	return TallyOf(all)
+	return TallyOf(all, ours)
 }
 
 // writeTally writes the table of papers and verdicts, with totals.
-func writeTally(b *bytes.Buffer, sections []*section) {
-	t := tallyOf(sections)
+func writeTally(b *bytes.Buffer, t Tally) {
 	b.WriteString("| paper |")
 	for _, v := range t.Verdicts {
 		fmt.Fprintf(b, " %s |", v)

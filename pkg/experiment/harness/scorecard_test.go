@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -38,6 +39,60 @@ func TestScorecard(t *testing.T) {
 				t.Errorf("%s lacks %q:\n%s", file, want, page)
 			}
 		}
+	}
+}
+
+// What is ours stands apart from what is the paper's, and behind it: experiments, and claims within them.
+func TestOursStandsApart(t *testing.T) {
+	dir := t.TempDir()
+	theirs, ours := toySpec(nil), toySpec(nil)
+	own := theirs.Claims[0]
+	own.ID, own.Statement, own.Ours = "own", "y is below 3.", true
+	theirs.Claims = []experiment.Claim{own, theirs.Claims[0]}
+	ours.ID, ours.Title, ours.Ours, ours.Claims = "toy/asked", "A question", true, []experiment.Claim{own}
+	ours.Claims[0].ID = "asked"
+	p := toyPaper(ours, theirs)
+	cfg := toyConfig(dir, experiment.Full, p)
+	html := mustRead(t, mustRun(t, cfg).Report)
+	const row = "| **reproduced** | %s | – | holds in 6 of 6 trials | [%s](toy/%s/claims.md#%s) |\n"
+	const head = "\n| verdict | claim | paper | ours | details |\n|---|---|---|---|---|\n"
+	card := mustRead(t, dir, "README.md")
+	for _, want := range []string{
+		"| [toy](#toy) | 1 | 1 |\n| **all** | **1** | **1** |\n\nQuestions of ours, which the papers do not answer:\n\n| paper | reproduced | claims |\n|---|---:|---:|\n| [toy](#toy) | 2 | 2 |\n| **all** | **2** | **2** |\n",
+		"(toy/README.md).\n" + head + fmt.Sprintf(row, `y \| is &lt;positive>.`, "lines", "lines", "positive") +
+			"\nQuestions of ours:\n" + head + fmt.Sprintf(row, "y is below 3.", "lines", "lines", "own") + fmt.Sprintf(row, "y is below 3.", "asked", "asked", "asked"),
+	} {
+		if !strings.Contains(card, want) {
+			t.Errorf("the scorecard lacks\n%s\nit is\n%s", want, card)
+		}
+	}
+	for page, order := range map[string][]string{
+		mustRead(t, dir, "toy", "README.md"):            {"[lines](lines/README.md)", "1 reproduced; of ours 1 reproduced", "## Questions of ours", "[asked](asked/README.md)", "[of ours 1 reproduced]"},
+		mustRead(t, dir, "toy", "lines", "claims.md"):   {"## positive", "**reproduced**\n", "## own", "**reproduced**, a question of ours\n"},
+		mustRead(t, dir, "toy", "asked", "README.md"):   {"nowhere (a question of ours)."},
+		html[strings.Index(html, `<nav class="side"`):]: {">lines</a>", "questions of ours", ">asked</a>", ">toy</a>", ">toy, ours</a>", `data-whose="ours"`},
+		html[strings.Index(html, `<section class="paper"`):]: {
+			`id="toy-lines"`, `id="toy-lines-positive-claim"`, `id="toy-lines-own-claim"`, "a question of ours", `<h3 class="ours">Questions of ours</h3>`, `id="toy-asked"`, "(a question of ours)", `id="toy-asked-asked-claim"`,
+		},
+	} {
+		rest := page
+		for _, want := range order {
+			_, after, found := strings.Cut(rest, want)
+			if !found {
+				t.Fatalf("%q is missing, or not in the order %q:\n%s", want, order, page)
+			}
+			rest = after
+		}
+	}
+	all, err := Explain(t.Context(), selected(p), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := all[1]; !all[0].Ours || e.Ours || e.Claims[0].ID != "positive" || e.Claims[0].Ours || e.Claims[1].ID != "own" || !e.Claims[1].Ours {
+		t.Errorf("explained: %+v", all)
+	}
+	if n, own := TallyOf(all, false).Claims("toy"), TallyOf(all, true).Claims("toy"); n != 1 || own != 2 {
+		t.Errorf("%d claims of the paper and %d of ours, want 1 and 2", n, own)
 	}
 }
 
