@@ -26,6 +26,7 @@ import (
 	"metriclab/pkg/experiment/harness"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -372,6 +373,31 @@ const Trials = 8
 func Verdict(t *testing.T, claims []experiment.Claim, id string, tab *table.Table) judge.Verdict {
 	t.Helper()
 	return Judge(t, claims, id, tab, nil).Verdict
+}
+
+// Env is what a trial of a test is given: smoke scale, no data but what is built in, no times.
+func Env() *experiment.Env {
+	return &experiment.Env{Scale: experiment.Smoke, Lap: func(string) func() { return func() {} }}
+}
+
+// Seed is that of a test on a data set.
+func Seed(dataset string) random.Seed {
+	return random.Seed{Base: 1, Experiment: "test", Dataset: dataset}
+}
+
+// Must returns v, and panics with an error.
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// Refused returns the error by which a reader of a table ends; see judge.Refuse.
+func Refused(read func()) (err error) {
+	defer judge.Refused(&err)
+	read()
+	return nil
 }
 
 // Table returns an empty table with the columns that a claim or a view gets, but for derived

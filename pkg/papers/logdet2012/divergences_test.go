@@ -41,7 +41,7 @@ func madeDivergences(w world) (t, times *table.Table) {
 	times = table.New([]string{"job", "cell", "trial", "phase"}, []string{"wall_s", "cpu_s"})
 	for _, d := range databases {
 		for _, features := range scalings {
-			for trial := range madeTrials {
+			for trial := range experimenttest.Trials {
 				cell, at := d.name+features, strconv.Itoa(trial)
 				for i, m := range append([]string{euclidean}, phiNames...) {
 					spread := 1e-4 * float64((trial+i)%3)
@@ -114,9 +114,9 @@ func TestDivergenceClaimsPointTheRightWay(t *testing.T) {
 
 // All φ get the same constraints, those of fig1a's pairs and bounds, in a unit that does not change the problem.
 func TestConstrained(t *testing.T) {
-	set := testSet(t, generatedLinear)
+	set := experimenttest.Must(load(experimenttest.Env(), experimenttest.Seed(generatedLinear), generatedLinear))
 	s := divergenceSettingsOf("made up", datasets.ZScore, experiment.Smoke)
-	p := testProblems(t, set, settings{Scaling: s.Scaling, K: s.K, Links: s.Links})[0]
+	p := experimenttest.Must(newProblems(set, settings{Scaling: s.Scaling, K: s.K, Links: s.Links}, experimenttest.Seed(set.Name)))[0]
 	c, err := newConstrained(p.session)
 	if err != nil {
 		t.Fatal(err)

@@ -13,14 +13,12 @@ import (
 	"metriclab/pkg/table"
 )
 
-const madeTrials = 10
-
 // made makes the table of errors of 1,000 rows per data set that errs gives as shares, by
 // method and reading, with a small spread over trials that differs between methods.
 func made(errs func(database, method string, rd reading) float64) *table.Table {
 	t := experimenttest.Table(Fig1a)
 	for _, d := range databases {
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			for _, rd := range allReadings {
 				for i, m := range drawnMethods {
 					if m == logDetWider && (rd.bounds == bins || !slices.ContainsFunc(widened, func(w widening) bool { return w.database == d && w.by.String() == rd.features })) {
@@ -66,11 +64,6 @@ func lead(by float64, sets ...string) func(database, method string, _ reading) f
 	}
 }
 
-func grade(t *testing.T, id string, tb *table.Table) judge.Finding {
-	t.Helper()
-	return experimenttest.Judge(t, fig1aClaims, id, tb, nil)
-}
-
 // "Most" is three of five, against the best rival, or against all of them on the average.
 func TestClaimsPointTheRightWay(t *testing.T) {
 	names := []string{"wine", "ionosphere", "balance-scale", "iris", "soybean"}
@@ -78,11 +71,11 @@ func TestClaimsPointTheRightWay(t *testing.T) {
 		for n, want := range []judge.Verdict{
 			judge.Partly, judge.Partly, judge.Partly, judge.Reproduced, judge.Reproduced, judge.Reproduced,
 		} {
-			if f := grade(t, id, made(lead(0.02, names[:n]...))); f.Verdict != want {
+			if f := experimenttest.Judge(t, fig1aClaims, id, made(lead(0.02, names[:n]...)), nil); f.Verdict != want {
 				t.Errorf("%s, better on %d of 5: %s, want %s: %s", id, n, f.Verdict, want, f.Reason)
 			}
 		}
-		if f := grade(t, id, made(lead(0.3))); f.Verdict != judge.NotReproduced {
+		if f := experimenttest.Judge(t, fig1aClaims, id, made(lead(0.3)), nil); f.Verdict != judge.NotReproduced {
 			t.Errorf("%s, worse than all rivals: %s: %s", id, f.Verdict, f.Reason)
 		}
 	}
@@ -96,10 +89,10 @@ func TestClaimsAreAboutTheirMethod(t *testing.T) {
 		}
 		return lead(0.02, "wine", "ionosphere", "balance-scale", "iris", "soybean")(database, method, rd)
 	})
-	if f := grade(t, "fig1a-linear", tb); f.Verdict != judge.Reproduced {
+	if f := experimenttest.Judge(t, fig1aClaims, "fig1a-linear", tb, nil); f.Verdict != judge.Reproduced {
 		t.Errorf("linear: %s: %s", f.Verdict, f.Reason)
 	}
-	if f := grade(t, "fig1a-gaussian", tb); f.Verdict != judge.NotReproduced {
+	if f := experimenttest.Judge(t, fig1aClaims, "fig1a-gaussian", tb, nil); f.Verdict != judge.NotReproduced {
 		t.Errorf("gaussian: %s: %s", f.Verdict, f.Reason)
 	}
 }
@@ -114,7 +107,7 @@ func TestReadings(t *testing.T) {
 			}
 			return lead(0.02, "wine", "iris", "soybean")(database, method, rd)
 		})
-		f := grade(t, "fig1a-linear", tb)
+		f := experimenttest.Judge(t, fig1aClaims, "fig1a-linear", tb, nil)
 		if f.Verdict != judge.Partly {
 			t.Errorf("holds with %s only: %s: %s", holds, f.Verdict, f.Reason)
 		}
@@ -134,7 +127,7 @@ func TestResults(t *testing.T) {
 	r := made(lead(0.02, "wine")).Where("features", asPublished.features, "database", "wine")
 	e := errorOf(lmnn)(r)
 	// Trial 0 of method 6: 50 of 500 in each fold, without spread; trial 1 has 50.1.
-	if len(e) != folds*madeTrials || e[0] != 0.1 || e[1] != 0.1 || e[2] == 0.1 || e[2] != e[3] {
+	if len(e) != folds*experimenttest.Trials || e[0] != 0.1 || e[1] != 0.1 || e[2] == 0.1 || e[2] != e[3] {
 		t.Errorf("errors %v", e)
 	}
 	if got := bestRival(r); got != lmnn {
@@ -172,7 +165,7 @@ func TestWiderGrid(t *testing.T) {
 			}
 		}
 	}
-	f := grade(t, "fig1a-gaussian", tb)
+	f := experimenttest.Judge(t, fig1aClaims, "fig1a-gaussian", tb, nil)
 	known := 0
 	for _, r := range f.Readings {
 		if r.Afterwards == widerKnown {

@@ -27,7 +27,7 @@ import (
 func smokeWords(t *testing.T, by datasets.Preprocessing) (wordSettings, *corpus) {
 	t.Helper()
 	s := wordSettingsOf(by, experiment.Smoke)
-	c, err := loadCorpus(testEnv(), testSeed("news"), madeUpNews, s)
+	c, err := loadCorpus(experimenttest.Env(), experimenttest.Seed("news"), madeUpNews, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,9 +38,9 @@ func smokeWords(t *testing.T, by datasets.Preprocessing) (wordSettings, *corpus)
 // numbers, and no more of a topic than wanted; another trial draws others.
 func TestCorpus(t *testing.T) {
 	s := wordSettingsOf(datasets.AsIs, experiment.Smoke)
-	news := synthetic.News(testSeed("news").Stream("news"), newsItems)
+	news := synthetic.News(experimenttest.Seed("news").Stream("news"), newsItems)
 	news.Docs[3].TopicsAttr, news.Docs[3].Topics = "NO", []string{"harbour"} // not of the split
-	c, err := drawCorpus(news, testSeed("news"), s)
+	c, err := drawCorpus(news, experimenttest.Seed("news"), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestCorpus(t *testing.T) {
 	if !slices.Equal(counts, c.drawn) || slices.Max(counts) != s.PerTopic {
 		t.Errorf("%v documents by topic, said to be %v", counts, c.drawn)
 	}
-	other := testSeed("news")
+	other := experimenttest.Seed("news")
 	other.Trial++
 	again, err := drawCorpus(news, other, s)
 	if err != nil {
@@ -80,7 +80,7 @@ func TestCorpus(t *testing.T) {
 		t.Error("another trial has the same documents, or not as many")
 	}
 	s.Topics = 6
-	if _, err := drawCorpus(news, testSeed("news"), s); err == nil {
+	if _, err := drawCorpus(news, experimenttest.Seed("news"), s); err == nil {
 		t.Error("six topics of five: no error")
 	}
 }
@@ -89,7 +89,7 @@ func TestCorpus(t *testing.T) {
 // greatest gain first; and a document without them is the zero vector.
 func TestWordCounts(t *testing.T) {
 	_, c := smokeWords(t, datasets.AsIs)
-	train, _ := parted(sample.StratifiedFolds(testSeed("news").Stream("folds"), c.y, folds), 0)
+	train, _ := parted(sample.StratifiedFolds(experimenttest.Seed("news").Stream("folds"), c.y, folds), 0)
 	words, err := c.words(train, 20)
 	if err != nil {
 		t.Fatal(err)
@@ -146,11 +146,11 @@ func TestWordCounts(t *testing.T) {
 func TestTestDocumentsChooseNothing(t *testing.T) {
 	for _, by := range readings {
 		s, c := smokeWords(t, by)
-		plain, words, err := countedProblems(c, 10, s, testSeed("news"))
+		plain, words, err := countedProblems(c, 10, s, experimenttest.Seed("news"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, test := parted(sample.StratifiedFolds(testSeed("news").Stream("folds"), c.y, folds), 0)
+		_, test := parted(sample.StratifiedFolds(experimenttest.Seed("news").Stream("folds"), c.y, folds), 0)
 		other := &corpus{bags: slices.Clone(c.bags), y: c.y}
 		for _, i := range test { // one of the words selected, and words that none else has
 			bag := text.Bag{{Term: words[0][c.y[i]], N: 9}}
@@ -159,7 +159,7 @@ func TestTestDocumentsChooseNothing(t *testing.T) {
 			}
 			other.bags[i] = bag
 		}
-		spoilt, others, err := countedProblems(other, 10, s, testSeed("news"))
+		spoilt, others, err := countedProblems(other, 10, s, experimenttest.Seed("news"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +176,7 @@ func TestTestDocumentsChooseNothing(t *testing.T) {
 		for _, i := range test {
 			labels.y[i] = 0
 		}
-		train, _ := parted(sample.StratifiedFolds(testSeed("news").Stream("folds"), c.y, folds), 0)
+		train, _ := parted(sample.StratifiedFolds(experimenttest.Seed("news").Stream("folds"), c.y, folds), 0)
 		if w, err := labels.words(train, 10); err != nil || !slices.Equal(w, words[0]) {
 			t.Fatalf("words %q and, with other test topics, %q, error %v", words[0], w, err)
 		}
@@ -212,8 +212,8 @@ func TestTestDocumentsChooseNothing(t *testing.T) {
 // 1e-8 is far above what is seen, and far below the difference from I.
 func TestInvCovStartIsInvariant(t *testing.T) {
 	const tol = 1e-8
-	set := testSet(t, generatedLinear)
-	raw, scaled := testProblems(t, set, settingsOf(datasets.AsIs, experiment.Smoke))[0], testProblems(t, set, settingsOf(datasets.ZScore, experiment.Smoke))[0]
+	set := experimenttest.Must(load(experimenttest.Env(), experimenttest.Seed(generatedLinear), generatedLinear))
+	raw, scaled := experimenttest.Must(newProblems(set, settingsOf(datasets.AsIs, experiment.Smoke), experimenttest.Seed(set.Name)))[0], experimenttest.Must(newProblems(set, settingsOf(datasets.ZScore, experiment.Smoke), experimenttest.Seed(set.Name)))[0]
 	c, b := candidate{gamma: 1}, settingsOf(datasets.AsIs, experiment.Smoke).Final
 	most := map[string]float64{}
 	for name, fit := range map[string]func(context.Context, *session, itml.BoundRule, candidate, budget) (learnt, error){logDetInvCov: fitFromInvCov, logDetLinear: fitLinear} {
@@ -267,7 +267,7 @@ func TestInvCovStartIsInvariant(t *testing.T) {
 // A trial has the errors of every method on every document for each number of words.
 func TestWordTrialIsComplete(t *testing.T) {
 	cell := Fig1bc.Cells(experiment.Smoke)[0]
-	tb, err := Fig1bc.Run(t.Context(), testEnv(), cell, testSeed(cell.Dataset))
+	tb, err := Fig1bc.Run(t.Context(), experimenttest.Env(), cell, experimenttest.Seed(cell.Dataset))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,10 +329,10 @@ func TestWordSettingsEnterKeys(t *testing.T) {
 
 // The nine topics of Reuters-21578 with the most documents of one topic, and how many there are.
 func TestReutersTopics(t *testing.T) {
-	env := testEnv()
+	env := experimenttest.Env()
 	env.Scale, env.Data = experiment.Full, realdata.Store(t, reuters)
 	s := wordSettingsOf(datasets.AsIs, experiment.Full)
-	c, err := loadCorpus(env, testSeed(reuters), reuters, s)
+	c, err := loadCorpus(env, experimenttest.Seed(reuters), reuters, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +351,7 @@ func TestReutersTopics(t *testing.T) {
 func madeWords(errs func(method string, dims int, by datasets.Preprocessing) float64) *table.Table {
 	t := experimenttest.Table(Fig1bc)
 	for _, by := range readings {
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			for i, m := range clarifyMethods {
 				for j, d := range []int{5, 10, 15, 20, 25} {
 					for fold := range folds {
@@ -508,7 +508,7 @@ func TestStartClaimHasAPremise(t *testing.T) {
 // Every view and claim says that the data stand in for others, and views of a table without rows
 // say what is missing.
 func TestStandInIsLabelled(t *testing.T) {
-	tb, err := harness.Collect(t.Context(), Fig1bc, testEnv(), 1, 1)
+	tb, err := harness.Collect(t.Context(), Fig1bc, experimenttest.Env(), 1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

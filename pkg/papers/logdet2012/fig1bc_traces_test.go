@@ -69,7 +69,7 @@ func TestTraces(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	train, test := parted(sample.StratifiedFolds(testSeed("traces").Stream("folds"), tr.y, folds), 0)
+	train, test := parted(sample.StratifiedFolds(experimenttest.Seed("traces").Stream("folds"), tr.y, folds), 0)
 	words, err := tr.words(train, 20)
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestSuppliedTraces(t *testing.T) {
 		}
 		return cells
 	}
-	env := testEnv()
+	env := experimenttest.Env()
 	env.Scale, env.Data = experiment.Full, datasets.Open(t.TempDir())
 	without, err := harness.Collect(t.Context(), small, env, 1, 1)
 	if err != nil {
@@ -206,7 +206,7 @@ func madeTraces(errs func(method string, dims int, by datasets.Preprocessing) fl
 	t := experimenttest.Table(Fig1bc)
 	for _, p := range programs {
 		for _, by := range readings {
-			for trial := range madeTrials {
+			for trial := range experimenttest.Trials {
 				for i, m := range clarifyMethods {
 					for j, d := range []int{5, 10, 15, 20, 25} {
 						for fold := range folds {

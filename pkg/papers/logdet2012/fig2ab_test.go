@@ -24,7 +24,7 @@ import (
 func smokeTexts(t *testing.T, norm text.Norm) (textSettings, *textSession) {
 	t.Helper()
 	s, dataset := collections[1].settings(norm, experiment.Smoke)
-	bags, y, err := loadTexts(testEnv(), testSeed("texts"), dataset, s)
+	bags, y, err := loadTexts(experimenttest.Env(), experimenttest.Seed("texts"), dataset, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func smokeTexts(t *testing.T, norm text.Norm) (textSettings, *textSession) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, err := newTextSession(t.Context(), v, bags, y, train, test, s, testSeed("texts"), "test")
+	session, err := newTextSession(t.Context(), v, bags, y, train, test, s, experimenttest.Seed("texts"), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestNearestRows(t *testing.T) {
 // TestTestTextsChooseNothing: of the test documents neither words nor classes enter vocabulary, bounds, bases, choices or fits.
 func TestTestTextsChooseNothing(t *testing.T) {
 	s, dataset := collections[0].settings(text.NormUnit, experiment.Smoke)
-	bags, y, err := loadTexts(testEnv(), testSeed("texts"), dataset, s)
+	bags, y, err := loadTexts(experimenttest.Env(), experimenttest.Seed("texts"), dataset, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,8 +181,8 @@ func TestTestTextsChooseNothing(t *testing.T) {
 		fold[i] = i / 2 % folds
 	}
 	rows := func(bags []text.Bag, y []int) *table.Table {
-		trial := &textTrial{settings: s, env: testEnv(), fold: "0", rows: fig2abColumns.Table()}
-		if err := trial.run(t.Context(), bags, y, fold, 0, testSeed("texts")); err != nil {
+		trial := &textTrial{settings: s, env: experimenttest.Env(), fold: "0", rows: fig2abColumns.Table()}
+		if err := trial.run(t.Context(), bags, y, fold, 0, experimenttest.Seed("texts")); err != nil {
 			t.Fatal(err)
 		}
 		return trial.rows
@@ -218,13 +218,13 @@ func TestTestTextsChooseNothing(t *testing.T) {
 // A pair of documents is not drawn twice, those that are drawn keep their order, and all are taken if there are no more.
 func TestAtMost(t *testing.T) {
 	rows := []int{3, 5, 8, 13, 21}
-	if got := atMost(testSeed("x"), "p", rows, 5); !slices.Equal(got, rows) {
+	if got := atMost(experimenttest.Seed("x"), "p", rows, 5); !slices.Equal(got, rows) {
 		t.Errorf("all: %v", got)
 	}
-	if got := atMost(testSeed("x"), "p", rows, 0); !slices.Equal(got, rows) {
+	if got := atMost(experimenttest.Seed("x"), "p", rows, 0); !slices.Equal(got, rows) {
 		t.Errorf("no limit: %v", got)
 	}
-	got := atMost(testSeed("x"), "p", rows, 3)
+	got := atMost(experimenttest.Seed("x"), "p", rows, 3)
 	if len(slices.Compact(slices.Clone(got))) != 3 || !slices.IsSorted(got) || !slices.Contains(rows, got[0]) {
 		t.Errorf("three of %v: %v", rows, got)
 	}

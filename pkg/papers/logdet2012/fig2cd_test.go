@@ -127,7 +127,7 @@ func TestWrongVotes(t *testing.T) {
 func smokePlanes(t *testing.T, kernel string) (planeSettings, *drawnDigits) {
 	t.Helper()
 	s, dataset := planeSettingsOf(kernel, experiment.Smoke)
-	d, err := drawDigits(testEnv(), testSeed("planes"), dataset, s)
+	d, err := drawDigits(experimenttest.Env(), experimenttest.Seed("planes"), dataset, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func smokePlanes(t *testing.T, kernel string) (planeSettings, *drawnDigits) {
 func TestPlaneKernel(t *testing.T) {
 	for _, kernel := range planeKernels {
 		s, d := smokePlanes(t, kernel)
-		p, err := newPlaneProblem(t.Context(), d.labelled, d.unlabelled, s, s.kernels()[0], testSeed("planes"), "test")
+		p, err := newPlaneProblem(t.Context(), d.labelled, d.unlabelled, s, s.kernels()[0], experimenttest.Seed("planes"), "test")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,7 +231,7 @@ func TestQueriesChooseNothing(t *testing.T) {
 		}
 	}
 	choose := func() []chosenPlane {
-		out, err := choosePlanes(t.Context(), d, s, testSeed("planes"), planeMethodsOf(s), s.kernels())
+		out, err := choosePlanes(t.Context(), d, s, experimenttest.Seed("planes"), planeMethodsOf(s), s.kernels())
 		if err != nil {
 			t.Fatal(err)
 		}

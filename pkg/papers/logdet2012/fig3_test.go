@@ -34,7 +34,7 @@ import (
 func smokeImages(t *testing.T, kernel string) (imageSettings, *imageData, *mat.Dense) {
 	t.Helper()
 	s := digitSettings(experiment.Smoke)
-	d, err := loadImages(t.Context(), testEnv(), madeUpDigits, s, testSeed("images"))
+	d, err := loadImages(t.Context(), experimenttest.Env(), madeUpDigits, s, experimenttest.Seed("images"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestImageKernels(t *testing.T) {
 func TestImageNeighbours(t *testing.T) {
 	s, d, raw := smokeImages(t, kernelPMK)
 	train, test := d.parted(6)
-	session, err := newImageSession(t.Context(), raw, d.y, train, test, s, testSeed("images"), "test")
+	session, err := newImageSession(t.Context(), raw, d.y, train, test, s, experimenttest.Seed("images"), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestImagesParted(t *testing.T) {
 		}
 	}
 	y := []int{0, 1, 0, 0, 1}
-	if order := drawOrder(y, 2, testSeed("x")); len(order[0]) != 2 || len(order[1]) != 2 {
+	if order := drawOrder(y, 2, experimenttest.Seed("x")); len(order[0]) != 2 || len(order[1]) != 2 {
 		t.Errorf("two images of each class: %v", order)
 	}
 }
@@ -207,8 +207,8 @@ func TestTestImagesChooseNothing(t *testing.T) {
 	per := s.Train[0]
 	_, test := d.parted(per)
 	rows := func(d *imageData, raw *mat.Dense) *table.Table {
-		trial := &imageTrial{settings: s, env: testEnv(), rows: fig3Columns.Table()}
-		if err := trial.run(t.Context(), d, raw, kernelCORR, per, testSeed("images")); err != nil {
+		trial := &imageTrial{settings: s, env: experimenttest.Env(), rows: fig3Columns.Table()}
+		if err := trial.run(t.Context(), d, raw, kernelCORR, per, experimenttest.Seed("images")); err != nil {
 			t.Fatal(err)
 		}
 		return trial.rows
@@ -288,9 +288,9 @@ func TestSuppliedGrams(t *testing.T) {
 	store := supplied(t, k, d.y)
 	g := gramSettings()
 	g.Train, g.Gammas, g.Cs, g.Links, g.Final, g.Choice = s.Train, s.Gammas, s.Cs, s.Links, s.Final, s.Choice
-	env := testEnv()
+	env := experimenttest.Env()
 	env.Data = store
-	rows, err := Fig3.Run(t.Context(), env, experiment.Cell{Name: caltechGrams, Dataset: "caltech-101-grams", Settings: g}, testSeed("images"))
+	rows, err := Fig3.Run(t.Context(), env, experiment.Cell{Name: caltechGrams, Dataset: "caltech-101-grams", Settings: g}, experimenttest.Seed("images"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,14 +325,14 @@ func TestSuppliedGrams(t *testing.T) {
 	}
 	// A class with too few images is told before any fit.
 	g.Train = []int{4, 8}
-	if _, err := Fig3.Run(t.Context(), env, experiment.Cell{Name: caltechGrams, Dataset: "caltech-101-grams", Settings: g}, testSeed("images")); err == nil || !strings.Contains(err.Error(), "a class has 8 images, want more than the 8 that train") {
+	if _, err := Fig3.Run(t.Context(), env, experiment.Cell{Name: caltechGrams, Dataset: "caltech-101-grams", Settings: g}, experimenttest.Seed("images")); err == nil || !strings.Contains(err.Error(), "a class has 8 images, want more than the 8 that train") {
 		t.Errorf("too few images: %v", err)
 	}
 	env.Data = datasets.Open(t.TempDir())
-	if _, err := Fig3.Run(t.Context(), env, experiment.Cell{Dataset: "caltech-101-grams", Settings: g}, testSeed("images")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Fig3.Run(t.Context(), env, experiment.Cell{Dataset: "caltech-101-grams", Settings: g}, experimenttest.Seed("images")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("nothing supplied: %v", err)
 	}
-	if _, err := Fig3.Run(t.Context(), env, experiment.Cell{Dataset: "caltech-101", Settings: g}, testSeed("images")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Fig3.Run(t.Context(), env, experiment.Cell{Dataset: "caltech-101", Settings: g}, experimenttest.Seed("images")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no photographs: %v", err)
 	}
 }
@@ -374,9 +374,9 @@ func TestSuppliedPhotos(t *testing.T) {
 	s := photoSettings()
 	s.Train, s.Gammas, s.Cs, s.Final, s.Choice = []int{4}, []float64{1}, []float64{1}, budget{500, 100}, budget{100, 50}
 	s.Local.Side, s.Local.Points = 32, 20
-	env := testEnv()
+	env := experimenttest.Env()
 	env.Data = datasets.Open(dir)
-	rows, err := Fig3.Run(t.Context(), env, experiment.Cell{Dataset: "caltech-101", Settings: s}, testSeed("photos"))
+	rows, err := Fig3.Run(t.Context(), env, experiment.Cell{Dataset: "caltech-101", Settings: s}, experimenttest.Seed("photos"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 func madeKernelCosts(logDet, pola, exponent float64) (t, times *table.Table) {
 	t = experimenttest.Table(KernelCost)
 	times = table.New([]string{"job", "cell", "trial", "phase"}, []string{"wall_s", "cpu_s"})
-	for trial := range madeTrials {
+	for trial := range experimenttest.Trials {
 		for _, m := range []struct {
 			name         string
 			at, exponent float64
@@ -58,7 +58,7 @@ func TestKernelCostClaimsPointTheRightWay(t *testing.T) {
 func TestKernelCostCountsSteps(t *testing.T) {
 	cell := KernelCost.Cells(experiment.Smoke)[0]
 	s := cell.Settings.(kernelCostSettings)
-	tb, err := KernelCost.Run(t.Context(), testEnv(), cell, testSeed(cell.Dataset))
+	tb, err := KernelCost.Run(t.Context(), experimenttest.Env(), cell, experimenttest.Seed(cell.Dataset))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 func madeLarge(by func(part string) float64) (t, times *table.Table) {
 	t = experimenttest.Table(Large)
 	times = table.New([]string{"job", "cell", "trial", "phase"}, []string{"wall_s", "cpu_s"})
-	for trial := range madeTrials {
+	for trial := range experimenttest.Trials {
 		for i, n := range []int{10_000, 60_000} {
 			for at, part := range partOf {
 				spent := 1 + 1e-3*float64((trial+i)%3)
@@ -56,7 +56,7 @@ func TestLargeClaimPointsTheRightWay(t *testing.T) {
 func TestLargeKeepsWhatPairsJoin(t *testing.T) {
 	cell := Large.Cells(experiment.Smoke)[0]
 	s := cell.Settings.(largeSettings)
-	tb, err := Large.Run(t.Context(), testEnv(), cell, testSeed(cell.Dataset))
+	tb, err := Large.Run(t.Context(), experimenttest.Env(), cell, experimenttest.Seed(cell.Dataset))
 	if err != nil {
 		t.Fatal(err)
 	}

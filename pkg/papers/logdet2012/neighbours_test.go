@@ -17,7 +17,7 @@ func madeNeighbours(by func(features string) float64) *table.Table {
 	t := experimenttest.Table(Neighbours)
 	for _, d := range databases {
 		for _, features := range []string{"raw", "zscore"} {
-			for trial := range madeTrials {
+			for trial := range experimenttest.Trials {
 				for fold := range folds {
 					add := func(kind, method, at string, value float64) {
 						t.Add(table.Key{"cell": d.name + features, "trial": strconv.Itoa(trial), "database": d.name, "features": features, "kind": kind, "method": method, "fold": strconv.Itoa(fold), "at": at},
@@ -62,12 +62,12 @@ func TestNeighbourClaimPointsTheRightWay(t *testing.T) {
 func TestNeighboursAreChosenInside(t *testing.T) {
 	cell := Neighbours.Cells(experiment.Smoke)[0]
 	s := cell.Settings.(neighbourSettings)
-	seed := testSeed(cell.Dataset)
-	tb, err := Neighbours.Run(t.Context(), testEnv(), cell, seed)
+	seed := experimenttest.Seed(cell.Dataset)
+	tb, err := Neighbours.Run(t.Context(), experimenttest.Env(), cell, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := testSet(t, cell.Dataset)
+	set := experimenttest.Must(load(experimenttest.Env(), experimenttest.Seed(cell.Dataset), cell.Dataset))
 	problems, err := newProblems(set, s.settings, seed)
 	if err != nil {
 		t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 	"metriclab/internal/realdata"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/kernels"
-	"metriclab/pkg/random"
 
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/metric"
@@ -23,32 +23,6 @@ import (
 
 // methodsOf returns the methods in the order of methodNames.
 func methodsOf(s settings) []method { return methodsNamed(s, methodNames) }
-
-func testEnv() *experiment.Env {
-	return &experiment.Env{Scale: experiment.Smoke, Lap: func(string) func() { return func() {} }}
-}
-
-func testSeed(dataset string) random.Seed {
-	return random.Seed{Base: 1, Experiment: "test", Dataset: dataset}
-}
-
-func testSet(t *testing.T, dataset string) *datasets.Set {
-	t.Helper()
-	set, err := load(testEnv(), testSeed(dataset), dataset)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
-}
-
-func testProblems(t *testing.T, set *datasets.Set, s settings) []*problem {
-	t.Helper()
-	out, err := newProblems(set, s, testSeed(set.Name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
 
 // position finds rows of a set by their features, which are all different here.
 func position(t *testing.T, set *datasets.Set, p part) []int {
@@ -73,9 +47,9 @@ func position(t *testing.T, set *datasets.Set, p part) []int {
 // rows, so many per class.
 func TestProblemsAreTheProtocol(t *testing.T) {
 	s := settingsOf(datasets.AsIs, experiment.Smoke)
-	set := testSet(t, generatedLinear)
+	set := experimenttest.Must(load(experimenttest.Env(), experimenttest.Seed(generatedLinear), generatedLinear))
 	tested := map[int]int{}
-	for f, p := range testProblems(t, set, s) {
+	for f, p := range experimenttest.Must(newProblems(set, s, experimenttest.Seed(set.Name))) {
 		train, test := position(t, set, p.train), position(t, set, p.test)
 		for _, i := range test {
 			tested[i]++
@@ -143,14 +117,14 @@ func checkPairs(t *testing.T, s *session, n int) {
 // Scaled features have mean 0 and deviation 1 on the rows that train, in both cross-validations;
 // one that is constant there is 0. 1e-12 is far above the round-off of 24 rows.
 func TestScalingIsLearnedFromTrainingRows(t *testing.T) {
-	set := testSet(t, generatedLinear)
+	set := experimenttest.Must(load(experimenttest.Env(), experimenttest.Seed(generatedLinear), generatedLinear))
 	wider := mat.NewDense(set.N(), set.Dim()+1, nil)
 	for i := range set.N() {
 		copy(wider.RawRowView(i), set.X.RawRowView(i))
 		wider.Set(i, set.Dim(), 7)
 	}
 	set.X = wider
-	for _, p := range testProblems(t, set, settingsOf(datasets.ZScore, experiment.Smoke)) {
+	for _, p := range experimenttest.Must(newProblems(set, settingsOf(datasets.ZScore, experiment.Smoke), experimenttest.Seed(set.Name))) {
 		for _, s := range append([]*session{p.session}, p.inner...) {
 			n, d := s.train.x.Dims()
 			for j := range d {
@@ -175,13 +149,13 @@ func TestScalingIsLearnedFromTrainingRows(t *testing.T) {
 func TestTestRowsChooseNothing(t *testing.T) {
 	for _, by := range readings {
 		s := settingsOf(by, experiment.Smoke)
-		set, other := testSet(t, generatedXOR), testSet(t, generatedXOR)
-		plain := testProblems(t, set, s)[0]
-		for _, i := range position(t, set, testProblems(t, set, settingsOf(datasets.AsIs, experiment.Smoke))[0].test) {
+		set, other := experimenttest.Must(load(experimenttest.Env(), experimenttest.Seed(generatedXOR), generatedXOR)), experimenttest.Must(load(experimenttest.Env(), experimenttest.Seed(generatedXOR), generatedXOR))
+		plain := experimenttest.Must(newProblems(set, s, experimenttest.Seed(set.Name)))[0]
+		for _, i := range position(t, set, experimenttest.Must(newProblems(set, settingsOf(datasets.AsIs, experiment.Smoke), experimenttest.Seed(set.Name)))[0].test) {
 			row := other.X.RawRowView(i)
 			row[0], row[1] = 3-5*row[0], 1+row[1]*row[1]
 		}
-		spoilt := testProblems(t, other, s)[0]
+		spoilt := experimenttest.Must(newProblems(other, s, experimenttest.Seed(other.Name)))[0]
 		for i := range spoilt.test.y {
 			spoilt.test.y[i] = 1 - spoilt.test.y[i]
 		}
@@ -219,7 +193,7 @@ func TestTestRowsChooseNothing(t *testing.T) {
 // round-off of 2⁻⁵² each over some 24 terms: 1e-10 is seen.
 func TestGaussianDistancesAreThoseOfNewPoints(t *testing.T) {
 	s := settingsOf(datasets.AsIs, experiment.Smoke)
-	p := testProblems(t, testSet(t, generatedXOR), s)[0]
+	p := experimenttest.Must(newProblems(experimenttest.Must(load(experimenttest.Env(), experimenttest.Seed(generatedXOR), generatedXOR)), s, experimenttest.Seed(generatedXOR)))[0]
 	c := candidate{gamma: 1, width: 0.5}
 	got, err := fitGaussian(t.Context(), p.session, itml.BoundPercentiles, c, s.Final)
 	if err != nil {
@@ -266,7 +240,7 @@ func TestGaussianDistancesAreThoseOfNewPoints(t *testing.T) {
 // those the class seen first.
 func TestWrongCountsNeighbours(t *testing.T) {
 	s := settingsOf(datasets.AsIs, experiment.Smoke)
-	for _, p := range testProblems(t, testSet(t, generatedLinear), s) {
+	for _, p := range experimenttest.Must(newProblems(experimenttest.Must(load(experimenttest.Env(), experimenttest.Seed(generatedLinear), generatedLinear)), s, experimenttest.Seed(generatedLinear))) {
 		l, err := fitEuclidean(t.Context(), p.session, itml.BoundPercentiles, candidate{}, budget{})
 		if err != nil {
 			t.Fatal(err)
@@ -310,7 +284,7 @@ func TestWrongCountsNeighbours(t *testing.T) {
 // the next; if none is left, that is an error.
 func TestImpossibleFits(t *testing.T) {
 	s := settingsOf(datasets.AsIs, experiment.Smoke)
-	p := testProblems(t, testSet(t, generatedLinear), s)[0]
+	p := experimenttest.Must(newProblems(experimenttest.Must(load(experimenttest.Env(), experimenttest.Seed(generatedLinear), generatedLinear)), s, experimenttest.Seed(generatedLinear)))[0]
 	impossible := errors.New("impossible")
 	m := method{
 		name: "made up", candidates: []candidate{{label: "fails"}, {label: "fails at the end", eta: 1}, {label: "works", eta: 2}},
@@ -344,11 +318,11 @@ func TestImpossibleFits(t *testing.T) {
 // error, and bounds in order.
 func TestTrialIsComplete(t *testing.T) {
 	cell := Fig1a.Cells(experiment.Smoke)[0]
-	tb, err := Fig1a.Run(t.Context(), testEnv(), cell, testSeed(cell.Dataset))
+	tb, err := Fig1a.Run(t.Context(), experimenttest.Env(), cell, experimenttest.Seed(cell.Dataset))
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := testSet(t, cell.Dataset)
+	set := experimenttest.Must(load(experimenttest.Env(), experimenttest.Seed(cell.Dataset), cell.Dataset))
 	s := settingsOf(datasets.AsIs, experiment.Smoke)
 	for i, m := range methodsOf(s) {
 		if m.name != methodNames[i] || m.bounded != bounded(m.name) {
@@ -404,9 +378,9 @@ func TestTrialIsComplete(t *testing.T) {
 // The first of the best candidates is chosen in each fold, of the inner errors of that fold; the table has
 // their sums over folds.
 func TestBestCandidateIsChosen(t *testing.T) {
-	set := testSet(t, generatedLinear)
+	set := experimenttest.Must(load(experimenttest.Env(), experimenttest.Seed(generatedLinear), generatedLinear))
 	s := settingsOf(datasets.AsIs, experiment.Smoke)
-	problems, err := newProblems(set, s, testSeed(generatedLinear))
+	problems, err := newProblems(set, s, experimenttest.Seed(generatedLinear))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -447,7 +421,7 @@ func TestBestCandidateIsChosen(t *testing.T) {
 			}
 		}
 	}
-	tb, err := Fig1a.Run(t.Context(), testEnv(), Fig1a.Cells(experiment.Smoke)[0], testSeed(generatedLinear))
+	tb, err := Fig1a.Run(t.Context(), experimenttest.Env(), Fig1a.Cells(experiment.Smoke)[0], experimenttest.Seed(generatedLinear))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -502,9 +476,9 @@ func TestDatabases(t *testing.T) {
 		"soybean": {266, 35, 15, 0}, // half of its classes of 10 rows has 10 pairs only
 	} {
 		d := databases[slices.IndexFunc(databases, func(d database) bool { return d.name == name })]
-		env := testEnv()
+		env := experimenttest.Env()
 		env.Data = realdata.Store(t, d.dataset)
-		set, err := load(env, testSeed(d.dataset), d.dataset)
+		set, err := load(env, experimenttest.Seed(d.dataset), d.dataset)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -512,7 +486,7 @@ func TestDatabases(t *testing.T) {
 			t.Errorf("%s: %d×%d, %d classes", name, set.N(), set.Dim(), got)
 		}
 		for _, by := range readings {
-			for _, p := range testProblems(t, set, settingsOf(by, experiment.Full)) {
+			for _, p := range experimenttest.Must(newProblems(set, settingsOf(by, experiment.Full), experimenttest.Seed(set.Name))) {
 				if want.pairs > 0 && len(p.links) != want.pairs {
 					t.Errorf("%s: %d pairs, want %d", name, len(p.links), want.pairs)
 				}

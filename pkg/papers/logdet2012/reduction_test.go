@@ -24,7 +24,7 @@ func madeReduction(w reducedWorld) (t, times *table.Table) {
 	t = experimenttest.Table(Reduction)
 	times = table.New([]string{"job", "cell", "trial", "phase"}, []string{"wall_s", "cpu_s"})
 	for _, cell := range []string{"a, LogDet", "a, trace"} {
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			for i, j := range append([]string{fitKernel, noReduction}, jNames...) {
 				ks := []int{10, 20, 40}
 				switch j {
@@ -91,9 +91,9 @@ func TestReductionClaimsPointTheRightWay(t *testing.T) {
 // Pairs are of the constrained training rows; the reduced kernel of training rows is that of the fit, and with
 // indicators of all constrained rows it is that of FitKernel, test rows included.
 func TestReducible(t *testing.T) {
-	set := testSet(t, generatedLinear)
+	set := experimenttest.Must(load(experimenttest.Env(), experimenttest.Seed(generatedLinear), generatedLinear))
 	s := reductionSettingsOf("made up", phiLogDet, experiment.Smoke)
-	r, err := newReducible(set, s, testSeed(generatedLinear))
+	r, err := newReducible(set, s, experimenttest.Seed(generatedLinear))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestReducible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rng := testSeed(generatedLinear).Stream("J")
+	rng := experimenttest.Seed(generatedLinear).Stream("J")
 	for _, kind := range append(slices.Clone(jNames), noReduction) {
 		k := len(r.constrained)
 		if kind == noReduction {

@@ -53,8 +53,8 @@ func TestMatching(t *testing.T) {
 
 func testClusterings(t *testing.T, dataset string) (x *mat.Dense, y []int, outer []*clustering, inner [][]*clustering) {
 	t.Helper()
-	set := testSet(t, dataset)
-	outer, inner, err := newClusterings(set.X, set.Y, clusterSettingsOf(experiment.Smoke), testSeed(dataset))
+	set := experimenttest.Must(load(experimenttest.Env(), experimenttest.Seed(dataset), dataset))
+	outer, inner, err := newClusterings(set.X, set.Y, clusterSettingsOf(experiment.Smoke), experimenttest.Seed(dataset))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,9 +163,9 @@ func TestClusteredDataAreThoseOfTable1(t *testing.T) {
 	}{{ionosphere, 351, 34, 2}, {digits389, 317, 16, 3}} {
 		cells := Table1.Cells(experiment.Full)
 		cell := cells[slices.IndexFunc(cells, func(c experiment.Cell) bool { return c.Name == want.name })]
-		env := testEnv()
+		env := experimenttest.Env()
 		env.Data = realdata.Store(t, cell.Dataset)
-		x, y, err := loadClusters(env, testSeed(cell.Dataset), cell)
+		x, y, err := loadClusters(env, experimenttest.Seed(cell.Dataset), cell)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func startedNames() (names []string) {
 func madeClusters(errs func(database, method string) float64) *table.Table {
 	t := experimenttest.Table(Table1)
 	for _, name := range startedNames() {
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			for i, m := range clusterNames {
 				for fold := range folds {
 					t.Add(table.Key{"cell": name, "trial": strconv.Itoa(trial), "kind": "wrong", "method": m, "constraints": strconv.Itoa(printedConstraints), "fold": strconv.Itoa(fold)},
