@@ -9,13 +9,15 @@ package logdet2012
 
 import (
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/papers/logdet2012/bags"
+	"metriclab/pkg/papers/logdet2012/kernels"
+	"metriclab/pkg/papers/logdet2012/protocol"
+	"metriclab/pkg/papers/logdet2012/vectors"
 )
-
-const paperKey = "logdet2012"
 
 // Paper lists the experiments: those of the paper in its order, then ours.
 var Paper = experiment.Paper{
-	Key:         paperKey,
+	Key:         protocol.PaperKey,
 	Citation:    "P. Jain, B. Kulis, J. V. Davis, I. S. Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012.",
-	Experiments: []experiment.Spec{Large, KernelCost, Fig1a, Neighbours, Fig1bc, Table1, Fig2ab, Fig3, Fig2cd, Divergences, Reduction},
+	Experiments: []experiment.Spec{kernels.Large, kernels.KernelCost, vectors.Fig1a, vectors.Neighbours, vectors.Fig1bc, vectors.Table1, bags.Fig2ab, bags.Fig3, kernels.Fig2cd, kernels.Divergences, kernels.Reduction},
 }

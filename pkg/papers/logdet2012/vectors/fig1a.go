@@ -1,0 +1,189 @@
+// Package vectors has the experiments on vectors: Fig. 1, Table 1, and the number of neighbours.
+package vectors
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/itml"
+	"metriclab/pkg/papers/logdet2012/protocol"
+	"metriclab/pkg/table"
+)
+
+// Fig1a is the comparison on five small data sets: nearest neighbours under seven metrics,
+// learned on the same folds and pairs.
+var Fig1a = experiment.Spec{
+	ID:      protocol.PaperKey + "/fig1a",
+	Title:   "LogDet and its rivals on five UCI data sets: error of nearest neighbours",
+	Source:  "Sections 6 and 6.1, Fig. 1(a)",
+	Version: 2,
+	Cells: func(scale experiment.Scale) []experiment.Cell {
+		all := protocol.Databases
+		if scale == experiment.Smoke {
+			all = protocol.Generated
+		}
+		var cells []experiment.Cell
+		for _, d := range all {
+			for _, by := range protocol.Readings {
+				cells = append(cells, experiment.Cell{Name: d.Name + " features " + Describe[by.String()], Dataset: d.Dataset, Methods: protocol.Versions, Settings: fig1aSettings{Database: d.Name, Settings: protocol.SettingsOf(by, scale)}})
+			}
+		}
+		return append(cells, widerCells(scale)...)
+	},
+	Trials:  experiment.Trials(10),
+	Kinds:   fig1aKinds,
+	Columns: fig1aColumns,
+	Trial:   fig1aTrial,
+	Views:   fig1aViews,
+	Claims:  fig1aClaims,
+	Choices: protocol.Fig1aChoices,
+	Cost:    12 * time.Second,
+}
+
+// names are the methods of the cell.
+func (s fig1aSettings) names() []string {
+	if s.Only != "" {
+		return []string{s.Only}
+	}
+	return protocol.MethodNames
+}
+
+// PerMethod are the kinds of rows that are of one method.
+var PerMethod = []string{"wrong", "inner", "chosen", "stopped", "failed"}
+
+// The table is committed, with many candidates, data sets and trials. So that it stays small,
+// inner errors are summed over folds, and counts of nothing have no row.
+var (
+	fig1aKinds = []experiment.Kind{
+		{Name: "size", Meaning: "a size of the data set, of a training fold, of its pairs or of the protocol"},
+		{Name: "bound", Meaning: "u or ℓ among the squared Euclidean distances of a training fold"},
+		{Name: "wrong", Meaning: "test rows classified wrongly, per fold"},
+		{Name: "inner", Meaning: "rows classified wrongly in the inner cross-validations of all folds, per candidate"},
+		{Name: "chosen", Meaning: "candidates with as few inner errors as the one that was chosen"},
+		{Name: "stopped", Meaning: "fits that did not converge; no row if no fit was made"},
+		{Name: "failed", Meaning: "fits that are impossible in float64; no row if there were none"},
+	}
+	fig1aColumns = experiment.Columns{
+		experiment.Text("database", "data set, by the paper's name"),
+		experiment.Text("features", "scaling of the features: raw, or zscore by the training rows"),
+		experiment.Text("kind", "kind of the row"),
+		experiment.Text("method", "method, by the name in the figure's legend").In(PerMethod...),
+		experiment.Text("bounds", "rule that gave u and ℓ: percentiles or bins; empty for a method that has none").In(append([]string{"bound"}, PerMethod...)...),
+		experiment.Text("fold", "number of the test fold, 0 or 1").In("size", "bound", "wrong", "chosen", "stopped", "failed"),
+		experiment.Text("at", "size: which one; bound: u or l; inner and chosen: the candidate; stopped and failed: choice for fits in choosing, final for those on the training fold").
+			In("size", "bound", "inner", "chosen", "stopped", "failed"),
+		experiment.Number("value", "", "size: the size; bound: the squared distance; otherwise how many rows, candidates or fits the kind counts"),
+		experiment.Number("of", "", "size: the rows, pairs or cap that it is a part of, or the size itself; bound: the median squared distance; wrong and inner: rows judged; chosen: candidates; stopped and failed: fits made"),
+	}
+)
+
+func fig1aTrial(ctx context.Context, run *experiment.Run) error {
+	s := run.Cell.Settings.(fig1aSettings)
+	set, err := protocol.Load(run.Env, run.Seed, run.Cell.Dataset)
+	if err != nil {
+		return err
+	}
+	problems, err := protocol.NewProblems(set, s.Settings, run.Seed)
+	if err != nil {
+		return err
+	}
+	t := &fig1a{set: s, rows: run.Rows}
+	for f, p := range problems {
+		t.fold = strconv.Itoa(f)
+		if s.Only == "" { // else another cell has them
+			if err := t.Sizes(p); err != nil {
+				return err
+			}
+		}
+		for _, m := range protocol.MethodsNamed(s.Settings, s.names()) {
+			for i, rule := range s.Rules {
+				if i > 0 && !m.Bounded {
+					break // it uses no rule
+				}
+				end := run.Lap(m.Name)
+				err := t.Judge(ctx, p, m, rule)
+				end()
+				if err != nil {
+					return fmt.Errorf("%s, fold %d: %w", m.Name, f, err)
+				}
+			}
+		}
+	}
+	t.fold = ""
+	for _, c := range t.inner {
+		t.Add("inner", c.Method, c.Bounds, c.At, float64(c.Wrong), float64(c.Of))
+	}
+	return nil
+}
+
+// fig1a is a trial that fills its table.
+type fig1a struct {
+	set   fig1aSettings
+	fold  string
+	rows  *table.Table
+	inner []InnerSum // by first occurrence
+}
+
+// InnerSum counts wrong rows of the inner cross-validations of all folds.
+type (
+	InnerKey struct{ Method, Bounds, At string }
+	InnerSum struct {
+		InnerKey
+		Wrong, Of int
+	}
+)
+
+// addInner adds the count of a fold.
+func (t *fig1a) addInner(k InnerKey, wrong, of int) {
+	i := slices.IndexFunc(t.inner, func(c InnerSum) bool { return c.InnerKey == k })
+	if i < 0 {
+		i, t.inner = len(t.inner), append(t.inner, InnerSum{InnerKey: k})
+	}
+	t.inner[i].Wrong += wrong
+	t.inner[i].Of += of
+}
+
+func (t *fig1a) Add(kind, method, bounds, at string, value, of float64) {
+	t.rows.Add(table.Key{
+		"database": t.set.Database, "features": t.set.Scaling.String(),
+		"kind": kind, "method": method, "bounds": bounds, "fold": t.fold, "at": at,
+	}, table.Values{"value": value, "of": of})
+}
+
+func (t *fig1a) Sizes(p *protocol.Problem) error {
+	p.Sizes(t.set.Settings, func(what string, value, of int) { t.Add("size", "", "", what, float64(value), float64(of)) })
+	median, err := p.Median()
+	if err != nil {
+		return err
+	}
+	for _, rule := range t.set.Rules {
+		b, err := p.Bounds(rule)
+		if err != nil {
+			return err
+		}
+		t.Add("bound", "", rule.String(), protocol.UpperBound, b.Upper, median)
+		t.Add("bound", "", rule.String(), protocol.LowerBound, b.Lower, median)
+	}
+	return nil
+}
+
+// judge adds what a method chooses and how many errors it makes.
+func (t *fig1a) Judge(ctx context.Context, p *protocol.Problem, m protocol.Method, rule itml.BoundRule) error {
+	bounds := ""
+	if m.Bounded {
+		bounds = rule.String()
+	}
+	return p.Judge(ctx, m, rule, t.set.Settings, func(kind, at string, value, of int) {
+		switch {
+		case kind == "inner":
+			t.addInner(InnerKey{m.Name, bounds, at}, value, of)
+		case kind == "failed" && value == 0, kind == "stopped" && of == 0:
+		default:
+			t.Add(kind, m.Name, bounds, at, float64(value), float64(of))
+		}
+	})
+}
