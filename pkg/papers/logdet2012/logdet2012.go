@@ -3,8 +3,8 @@
 //	Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear
 //	Transformation. JMLR 13, 2012.
 //
-// Each figure is one experiment: its cells, its trial, its views and its claims. What a
-// trial draws, and the methods, are in protocol.go and methods.go.
+// Each file of its rooms is one experiment, or a part of one: cells, trial, views and claims.
+// What a trial draws, and the methods, are in room protocol.
 package logdet2012
 
 import (
