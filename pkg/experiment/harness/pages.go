@@ -112,11 +112,10 @@ func tallyWords(claims []GradedClaim) string {
 			count[c.Finding.Verdict]++
 		}
 	}
-	words := countWords(count)
-	if len(ours) == 0 {
-		return words
+	if len(count) == 0 || len(ours) == 0 {
+		return countWords(count) + countWords(ours)
 	}
-	return strings.TrimPrefix(words+"; of ours "+countWords(ours), "; ")
+	return countWords(count) + "; of ours " + countWords(ours)
 }
 
 // countWords says how many there are of each verdict, best first.

@@ -108,7 +108,7 @@ func scorecard(sections []*section, missing []string, o Origin) []byte {
 						continue
 					}
 					if rows++; rows == 1 && ours {
-						b.WriteString("\n" + oursHead + ":\n")
+						b.WriteString("\n### " + oursHead + "\n")
 					}
 					if rows == 1 {
 						b.WriteString("\n| verdict | claim | paper | ours | details |\n|---|---|---|---|---|\n")

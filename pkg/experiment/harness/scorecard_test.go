@@ -60,14 +60,14 @@ func TestOursStandsApart(t *testing.T) {
 	for _, want := range []string{
 		"| [toy](#toy) | 1 | 1 |\n| **all** | **1** | **1** |\n\nQuestions of ours, which the papers do not answer:\n\n| paper | reproduced | claims |\n|---|---:|---:|\n| [toy](#toy) | 2 | 2 |\n| **all** | **2** | **2** |\n",
 		"(toy/README.md).\n" + head + fmt.Sprintf(row, `y \| is &lt;positive>.`, "lines", "lines", "positive") +
-			"\nQuestions of ours:\n" + head + fmt.Sprintf(row, "y is below 3.", "lines", "lines", "own") + fmt.Sprintf(row, "y is below 3.", "asked", "asked", "asked"),
+			"\n### Questions of ours\n" + head + fmt.Sprintf(row, "y is below 3.", "lines", "lines", "own") + fmt.Sprintf(row, "y is below 3.", "asked", "asked", "asked"),
 	} {
 		if !strings.Contains(card, want) {
 			t.Errorf("the scorecard lacks\n%s\nit is\n%s", want, card)
 		}
 	}
 	for page, order := range map[string][]string{
-		mustRead(t, dir, "toy", "README.md"):            {"[lines](lines/README.md)", "1 reproduced; of ours 1 reproduced", "## Questions of ours", "[asked](asked/README.md)", "[of ours 1 reproduced]"},
+		mustRead(t, dir, "toy", "README.md"):            {"[lines](lines/README.md)", "1 reproduced; of ours 1 reproduced", "## Questions of ours", "[asked](asked/README.md)", "| [1 reproduced](asked/claims.md)"},
 		mustRead(t, dir, "toy", "lines", "claims.md"):   {"## positive", "**reproduced**\n", "## own", "**reproduced**, a question of ours\n"},
 		mustRead(t, dir, "toy", "asked", "README.md"):   {"nowhere (a question of ours)."},
 		html[strings.Index(html, `<nav class="side"`):]: {">lines</a>", "questions of ours", ">asked</a>", ">toy</a>", ">toy, ours</a>", `data-whose="ours"`},
