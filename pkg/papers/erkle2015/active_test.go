@@ -20,7 +20,7 @@ import (
 func activeTable(wrong map[string]float64) *table.Table {
 	tb := experimenttest.Table(Active)
 	for _, set := range activeSets {
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			for _, method := range slices.Concat(activeLearners, otherLearners) {
 				for r, rule := range activeRules {
 					for _, per := range []string{"10", "20", "40"} {
@@ -40,24 +40,24 @@ func TestActiveClaimsPointTheRightWay(t *testing.T) {
 	no := activeTable(map[string]float64{askRandom: 20, askUncertain: 30, askCrowd: 25, askLogistic: 25})
 	one := activeTable(map[string]float64{askRandom: 20, askUncertain: 20, askCrowd: 25, askLogistic: 15})
 	for _, c := range activeClaims {
-		if f := grade(t, activeClaims, c.ID, yes); f.Verdict != judge.Reproduced {
+		if f := experimenttest.Judge(t, activeClaims, c.ID, yes, nil); f.Verdict != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s: %s", c.ID, f.Verdict, f.Reason)
 		}
-		if f := grade(t, activeClaims, c.ID, no); f.Verdict != judge.NotReproduced {
+		if f := experimenttest.Judge(t, activeClaims, c.ID, no, nil); f.Verdict != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s: %s", c.ID, f.Verdict, f.Reason)
 		}
 	}
 	for _, c := range activeLearnersClaims {
 		for tb, want := range map[*table.Table]judge.Verdict{yes: judge.Reproduced, no: judge.NotReproduced} {
-			if f := grade(t, activeLearnersClaims, c.ID, tb); f.Verdict != want {
+			if f := experimenttest.Judge(t, activeLearnersClaims, c.ID, tb, nil); f.Verdict != want {
 				t.Errorf("%s: %s, want %s: %s", c.ID, f.Verdict, want, f.Reason)
 			}
 		}
 	}
-	if f := grade(t, activeClaims, "active-gain", one); f.Verdict != judge.Partly {
+	if f := experimenttest.Judge(t, activeClaims, "active-gain", one, nil); f.Verdict != judge.Partly {
 		t.Errorf("one model of two: %s", f.Verdict)
 	}
-	if f := grade(t, activeClaims, "active-gain-fitted", one); f.Verdict != judge.Partly {
+	if f := experimenttest.Judge(t, activeClaims, "active-gain-fitted", one, nil); f.Verdict != judge.Partly {
 		t.Errorf("one fitted kernel of two: %s", f.Verdict)
 	}
 }

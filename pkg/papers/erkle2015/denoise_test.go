@@ -14,7 +14,7 @@ import (
 func denoiseTable(valid string, wrong func(handling string, passes int) int) *table.Table {
 	tb := experimenttest.Table(Denoise)
 	for _, share := range flipShares {
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			for _, passes := range denoisePasses {
 				for m, name := range slices.Concat([]string{handleNone, handleDenoise}, handleRejects) {
 					v := table.Values{}
@@ -62,7 +62,7 @@ func TestDenoiseClaims(t *testing.T) {
 		{"denoise-reject", good, 200, 200, judge.NotReproduced},
 		{"denoise-reject", bad, 200, 450, judge.Partly},
 	} {
-		if f := grade(t, denoiseClaims, c.claim, denoiseTable(c.valid, wrong(c.one, c.ten))); f.Verdict != c.want {
+		if f := experimenttest.Judge(t, denoiseClaims, c.claim, denoiseTable(c.valid, wrong(c.one, c.ten)), nil); f.Verdict != c.want {
 			t.Errorf("%s, %d and %d of 1000: %s, want %s: %s", c.claim, c.one, c.ten, f.Verdict, c.want, f.Reason)
 		}
 	}

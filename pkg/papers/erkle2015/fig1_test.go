@@ -44,7 +44,7 @@ func (w fig1World) table() *table.Table {
 	tb := experimenttest.Table(Fig1)
 	const all, of = 10000, 474100
 	sizes := dataSets[0].sizes(experiment.Full)
-	for trial := range madeTrials {
+	for trial := range experimenttest.Trials {
 		add := func(cell, method, reading string, triplets, passes int, e float64) {
 			e *= 1 + 1e-3*float64(trial%3-1)
 			v := table.Values{}
@@ -109,10 +109,10 @@ func TestFig1ClaimsPointTheRightWay(t *testing.T) {
 		passes: func(int) float64 { return 0.25 }, steps: func(int) float64 { return 0.1 },
 	}
 	for _, c := range fig1Claims {
-		if f := grade(t, fig1Claims, c.ID, yes.table()); f.Verdict != judge.Reproduced {
+		if f := experimenttest.Judge(t, fig1Claims, c.ID, yes.table(), nil); f.Verdict != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s: %s %s", c.ID, f.Verdict, f.Ours, f.Reason)
 		}
-		if f := grade(t, fig1Claims, c.ID, no.table()); f.Verdict != judge.NotReproduced {
+		if f := experimenttest.Judge(t, fig1Claims, c.ID, no.table(), nil); f.Verdict != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s: %s %s", c.ID, f.Verdict, f.Ours, f.Reason)
 		}
 	}
@@ -123,7 +123,7 @@ func TestFig1ReadingsCount(t *testing.T) {
 	w := supporting()
 	w.converged = law{0.08, 0.6}
 	for _, id := range []string{"fig1b-one-pass", "fig1b-ten-passes", "fig1b-levels-off"} {
-		f := grade(t, fig1Claims, id, w.table())
+		f := experimenttest.Judge(t, fig1Claims, id, w.table(), nil)
 		if f.Verdict != judge.Partly || !strings.Contains(f.Reason, toConvergence+": not reproduced") {
 			t.Errorf("%s: %s: %s", id, f.Verdict, f.Reason)
 		}
@@ -134,21 +134,21 @@ func TestFig1ReadingsCount(t *testing.T) {
 func TestFig1Margins(t *testing.T) {
 	w := supporting()
 	w.ten = law{0.2 / 1.4, 0.4}
-	if f := grade(t, fig1Claims, "fig1b-ten-passes", w.table()); f.Verdict != judge.NotReproduced {
+	if f := experimenttest.Judge(t, fig1Claims, "fig1b-ten-passes", w.table(), nil); f.Verdict != judge.NotReproduced {
 		t.Errorf("1.4 times as a large margin: %s", f.Verdict)
 	}
 	w = supporting()
 	w.root = law{0.28, 0.05}
-	if f := grade(t, fig1Claims, "fig1a-vastly", w.table()); f.Verdict == judge.Reproduced {
+	if f := experimenttest.Judge(t, fig1Claims, "fig1a-vastly", w.table(), nil); f.Verdict == judge.Reproduced {
 		t.Errorf("more than half of the error as vastly better: %s", f.Verdict)
 	}
 	w = supporting()
 	w.inverse = law{0.45, 0.03} // falls from 46.7 to 45 % after 3,000 triplets
-	if f := grade(t, fig1Claims, "fig1a-inverse-stalls", w.table()); f.Verdict != judge.NotReproduced {
+	if f := experimenttest.Judge(t, fig1Claims, "fig1a-inverse-stalls", w.table(), nil); f.Verdict != judge.NotReproduced {
 		t.Errorf("1.7 points as no significant improvement: %s", f.Verdict)
 	}
 	w.inverse = law{0.45, 0.01}
-	if f := grade(t, fig1Claims, "fig1a-inverse-stalls", w.table()); f.Verdict != judge.Reproduced {
+	if f := experimenttest.Judge(t, fig1Claims, "fig1a-inverse-stalls", w.table(), nil); f.Verdict != judge.Reproduced {
 		t.Errorf("half a point as no significant improvement: %s", f.Verdict)
 	}
 }
@@ -156,13 +156,13 @@ func TestFig1Margins(t *testing.T) {
 // A row that is missing or stands twice is an error, not a smaller sample.
 func TestPerTrialNeedsEveryTrial(t *testing.T) {
 	tb := supporting().table()
-	if refused(func() { testErrors.PerTrial("method", "POLA")(tb) }) == nil {
+	if experimenttest.Refused(func() { testErrors.PerTrial("method", "POLA")(tb) }) == nil {
 		t.Error("no rows give errors")
 	}
-	if refused(func() { testErrors.PerTrial("cell", onlineCell, "method", paERKLE)(tb) }) == nil {
+	if experimenttest.Refused(func() { testErrors.PerTrial("cell", onlineCell, "method", paERKLE)(tb) }) == nil {
 		t.Error("several rows per trial give errors")
 	}
-	if got := testErrors.PerTrial("cell", onlineCell, "method", paERKLE, "triplets", "10000")(tb); len(got) != madeTrials {
+	if got := testErrors.PerTrial("cell", onlineCell, "method", paERKLE, "triplets", "10000")(tb); len(got) != experimenttest.Trials {
 		t.Errorf("%v", got)
 	}
 }

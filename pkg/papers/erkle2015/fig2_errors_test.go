@@ -14,7 +14,7 @@ import (
 // errorsTable makes up curves: shares of errors of PA-ERKLE and of GNMDS after so many triplets.
 func errorsTable(pa, batch func(seen float64) float64) *table.Table {
 	tb := experimenttest.Table(Fig2Errors)
-	for trial := range madeTrials {
+	for trial := range experimenttest.Trials {
 		add := func(cell, rule string, of func(float64) float64) {
 			for seen := 50; seen <= 1000; seen += 50 {
 				v := table.Values{}
@@ -55,7 +55,7 @@ func TestFig2ErrorsClaimsPointTheRightWay(t *testing.T) {
 		{"fig2-competitive", falling(1100), judge.Reproduced},    // one point more
 		{"fig2-competitive", falling(1300), judge.NotReproduced}, // three
 	} {
-		if f := grade(t, fig2ErrorsClaims, c.id, errorsTable(c.pa, flat)); f.Verdict != c.verdict {
+		if f := experimenttest.Judge(t, fig2ErrorsClaims, c.id, errorsTable(c.pa, flat), nil); f.Verdict != c.verdict {
 			t.Errorf("%s: %s, want %s: %s", c.id, f.Verdict, c.verdict, f.Reason)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func TestFig2LargerClaimsPointTheRightWay(t *testing.T) {
 	made := func(crosses float64) *table.Table { // PA-ERKLE falls through 0.4 at so many triplets
 		tb := experimenttest.Table(Fig2Larger)
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			add := func(cell, rule string, of func(float64) float64) {
 				for seen := 125; seen <= 2500; seen += 125 {
 					v := table.Values{}
@@ -47,7 +47,7 @@ func TestFig2LargerClaimsPointTheRightWay(t *testing.T) {
 		{"fig2-larger-competitive", 2600, judge.Reproduced},
 		{"fig2-larger-competitive", 2800, judge.NotReproduced},
 	} {
-		if f := grade(t, fig2LargerClaims, c.id, made(c.crosses)); f.Verdict != c.verdict {
+		if f := experimenttest.Judge(t, fig2LargerClaims, c.id, made(c.crosses), nil); f.Verdict != c.verdict {
 			t.Errorf("%s, crossing at %v: %s, want %s: %s", c.id, c.crosses, f.Verdict, c.verdict, f.Reason)
 		}
 	}

@@ -32,7 +32,7 @@ func (w fig2World) tables() (t, times *table.Table) {
 	t = experimenttest.Table(Fig2)
 	times = table.New([]string{"job", "cell", "trial", "phase"}, []string{"wall_s", "cpu_s"})
 	size := fig2At(experiment.Full)
-	for trial := range madeTrials {
+	for trial := range experimenttest.Trials {
 		noise := 1 + 1e-3*float64(trial%3)
 		row := func(kind string, n, to int, v table.Values) {
 			t.Add(table.Key{"cell": "large", "trial": strconv.Itoa(trial), "kind": kind, "objects": strconv.Itoa(n), "triplets": strconv.Itoa(to)}, v)
@@ -142,7 +142,7 @@ func TestFig2LawOfAPower(t *testing.T) {
 		two: func(_, s float64) float64 { return s }, last: func(s float64) float64 { return 5 * s }}
 	tb, times := w.tables()
 	for _, r := range fig2TimesOf(tb, times) {
-		noise := 1 + 1e-3*float64(must(strconv.Atoi(r.trial))%3)
+		noise := 1 + 1e-3*float64(experimenttest.Must(strconv.Atoi(r.trial))%3)
 		got, p := r.stepLaw(stepPhase, 5000)
 		if want := noise * w.step(5000); math.Abs(got/want-1) > 1e-9 || math.Abs(p-3.2) > 1e-9 { // exact but for round-off
 			t.Errorf("trial %s: %v with exponent %v, want %v with 3.2", r.trial, got, p, want)
@@ -150,17 +150,10 @@ func TestFig2LawOfAPower(t *testing.T) {
 	}
 }
 
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // The step that is timed is that of FitBatch.
 func TestFullStepIsAStepOfFitBatch(t *testing.T) {
 	c := counts{Objects: 30, Train: 200, Test: 1}
-	s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, random.Seed{Base: 1, Experiment: "test"}, c))
+	s := experimenttest.Must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, random.Seed{Base: 1, Experiment: "test"}, c))
 	for _, eigen := range []eigenSym{new(mat.EigenSym), new(spectral.EigenSym)} {
 		checkFullStep(t, s, eigen)
 	}
@@ -174,7 +167,7 @@ func checkFullStep(t *testing.T, s split, eigen eigenSym) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := must(triplets.FitBatch(t.Context(), 30, s.train, triplets.BatchParams{Method: triplets.BatchFixed, Delta: 0.1, Iterations: step}))
+		r := experimenttest.Must(triplets.FitBatch(t.Context(), 30, s.train, triplets.BatchParams{Method: triplets.BatchFixed, Delta: 0.1, Iterations: step}))
 		if !mat.EqualApprox(next, r.Kernel, 1e-9) { // round-off of a few projections
 			t.Errorf("step %d differs from that of FitBatch", step)
 		}
@@ -189,8 +182,8 @@ func checkFullStep(t *testing.T, s split, eigen eigenSym) {
 // Predictions of a learner and its kernel make the same errors.
 func TestPredictedErrorsAreThoseOfTheKernel(t *testing.T) {
 	c := counts{Objects: 40, Train: 60, Test: 500}
-	s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, random.Seed{Base: 1, Experiment: "test"}, c))
-	l := must(triplets.NewERKLE(40, triplets.ERKLEParams{}))
+	s := experimenttest.Must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, random.Seed{Base: 1, Experiment: "test"}, c))
+	l := experimenttest.Must(triplets.NewERKLE(40, triplets.ERKLEParams{}))
 	for i, tr := range s.train {
 		if i%20 == 0 {
 			got, want := predicted(l, s.test), errorsOf(l.Kernel(), s.test)
@@ -201,6 +194,6 @@ func TestPredictedErrorsAreThoseOfTheKernel(t *testing.T) {
 				t.Errorf("under K = I: %+v, want 500 ties", got)
 			}
 		}
-		must(l.Step(tr))
+		experimenttest.Must(l.Step(tr))
 	}
 }

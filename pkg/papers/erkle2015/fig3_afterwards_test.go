@@ -17,7 +17,7 @@ func TestModerateConflicts(t *testing.T) {
 		{100, 20, judge.Reproduced}, {250, 10, judge.Reproduced}, {100, 9, judge.Partly}, {260, 100, judge.Partly}, {300, 300, judge.NotReproduced}, {5, 2, judge.NotReproduced},
 	} {
 		tb := experimenttest.Table(Fig3)
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			key := func(kind, method, setting, size string) table.Key {
 				return table.Key{"trial": strconv.Itoa(trial), "kind": kind, "method": method, "setting": setting, "triplets": size}
 			}
@@ -26,7 +26,7 @@ func TestModerateConflicts(t *testing.T) {
 			tb.Add(key(countKind, "", trainCyclic, ""), table.Values{"count": float64(c.cyclic)})
 			tb.Add(key(countKind, "", atMostViolated, ""), table.Values{"count": float64(c.violated)})
 		}
-		if f := grade(t, fig3Afterwards, "fig3-moderate-conflicts", tb); f.Verdict != c.want {
+		if f := experimenttest.Judge(t, fig3Afterwards, "fig3-moderate-conflicts", tb, nil); f.Verdict != c.want {
 			t.Errorf("%+v: %s: %s", c, f.Verdict, f.Reason)
 		}
 	}

@@ -23,7 +23,7 @@ type judgedWorld struct {
 // fill adds a cell. A small spread over trials makes intervals positive, and differs between
 // methods so that those of differences are.
 func (w judgedWorld) fill(t *table.Table, cell, data string, sizes []int) {
-	for trial := range madeTrials {
+	for trial := range experimenttest.Trials {
 		add := func(kind, method, setting, size string, v table.Values) {
 			t.Add(table.Key{"cell": cell, "trial": strconv.Itoa(trial), "kind": kind, "method": method, "setting": setting, "triplets": size}, v)
 		}
@@ -128,10 +128,10 @@ func fig3Table(w judgedWorld) *table.Table {
 func TestFig3ClaimsPointTheRightWay(t *testing.T) {
 	yes, no := fig3Table(supportingMusic()), fig3Table(opposingMusic())
 	for _, c := range fig3Claims {
-		if f := grade(t, fig3Claims, c.ID, yes); f.Verdict != judge.Reproduced {
+		if f := experimenttest.Judge(t, fig3Claims, c.ID, yes, nil); f.Verdict != judge.Reproduced {
 			t.Errorf("%s in a supporting world: %s: %s %s", c.ID, f.Verdict, f.Ours, f.Reason)
 		}
-		if f := grade(t, fig3Claims, c.ID, no); f.Verdict != judge.NotReproduced {
+		if f := experimenttest.Judge(t, fig3Claims, c.ID, no, nil); f.Verdict != judge.NotReproduced {
 			t.Errorf("%s in an opposing world: %s: %s %s", c.ID, f.Verdict, f.Ours, f.Reason)
 		}
 	}
@@ -148,7 +148,7 @@ func TestConsiderablyWorseNeedsTheMargin(t *testing.T) {
 		return inner(part, method, setting, size)
 	}
 	for _, id := range []string{"fig3-ste-worse", "fig3-train-ste"} {
-		if f := grade(t, fig3Claims, id, fig3Table(w)); f.Verdict == judge.Reproduced {
+		if f := experimenttest.Judge(t, fig3Claims, id, fig3Table(w), nil); f.Verdict == judge.Reproduced {
 			t.Errorf("%s: %s although STE-ERKLE is worse by .5 to 5.5 points", id, f.Verdict)
 		}
 	}
@@ -159,7 +159,7 @@ func TestDrasticWithoutConflicts(t *testing.T) {
 	w := supportingMusic()
 	w.step = nil
 	tb := fig3Table(w)
-	for trial := range madeTrials {
+	for trial := range experimenttest.Trials {
 		for _, m := range []string{paERKLE, steERKLE} {
 			for r, name := range relationNames {
 				v := table.Values{"count": 10, "sum": 1}
@@ -170,7 +170,7 @@ func TestDrasticWithoutConflicts(t *testing.T) {
 			}
 		}
 	}
-	if f := grade(t, fig3Claims, "fig3-drastic", tb); f.Verdict != judge.Undecided {
+	if f := experimenttest.Judge(t, fig3Claims, "fig3-drastic", tb, nil); f.Verdict != judge.Undecided {
 		t.Errorf("%s, want undecided", f.Verdict)
 	}
 }

@@ -50,7 +50,7 @@ func TestFig4ClaimsPointTheRightWay(t *testing.T) {
 			t    *table.Table
 			want judge.Verdict
 		}{{yes, judge.Reproduced}, {no, judge.NotReproduced}} {
-			f := grade(t, fig4Claims, c.ID, w.t)
+			f := experimenttest.Judge(t, fig4Claims, c.ID, w.t, nil)
 			if strings.HasPrefix(c.Statement, "Ours") {
 				if f.Verdict != w.want {
 					t.Errorf("%s: %s, want %s: %s", c.ID, f.Verdict, w.want, f.Reason)

@@ -18,7 +18,7 @@ import (
 func flipsTable(valid string, wrong func(method string, share float64) float64) *table.Table {
 	tb := experimenttest.Table(Flips)
 	for _, share := range flipShares {
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			for m, method := range flipOnline {
 				v := table.Values{}
 				errorCount{int(wrong(method, share)) + (trial+m)%3, 0, 1000}.put(v, "test")
@@ -48,10 +48,10 @@ func TestFlipsClaimsPointTheRightWay(t *testing.T) {
 	}
 	yes, no := of(900, 600, 300), of(300, 600, 900)
 	for _, c := range flipsClaims {
-		if f := grade(t, flipsClaims, c.ID, yes); f.Verdict != judge.Reproduced {
+		if f := experimenttest.Judge(t, flipsClaims, c.ID, yes, nil); f.Verdict != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s: %s", c.ID, f.Verdict, f.Reason)
 		}
-		if f := grade(t, flipsClaims, c.ID, no); f.Verdict != judge.NotReproduced {
+		if f := experimenttest.Judge(t, flipsClaims, c.ID, no, nil); f.Verdict != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s: %s", c.ID, f.Verdict, f.Reason)
 		}
 	}
@@ -65,10 +65,10 @@ func TestFlipsGrowthIsFromClean(t *testing.T) {
 		}
 		return 100 + 800*share // of 400: 2
 	})
-	if f := grade(t, flipsClaims, "flips-degrades", tb); f.Verdict != judge.NotReproduced {
+	if f := experimenttest.Judge(t, flipsClaims, "flips-degrades", tb, nil); f.Verdict != judge.NotReproduced {
 		t.Errorf("growth: %s", f.Verdict)
 	}
-	if f := grade(t, flipsClaims, "flips-lower", tb); f.Verdict != judge.Reproduced {
+	if f := experimenttest.Judge(t, flipsClaims, "flips-lower", tb, nil); f.Verdict != judge.Reproduced {
 		t.Errorf("level: %s", f.Verdict)
 	}
 }
@@ -81,7 +81,7 @@ func TestFlipsGrowthAsShare(t *testing.T) {
 		}
 		return 100 + 600*share // of 400: 1.5
 	})
-	f := grade(t, flipsClaims, "flips-degrades", tb)
+	f := experimenttest.Judge(t, flipsClaims, "flips-degrades", tb, nil)
 	if f.Verdict != judge.Partly || !strings.Contains(f.Reason, "2 reproduced, 2 not reproduced") {
 		t.Errorf("growth in points and as a share: %s: %s", f.Verdict, f.Reason)
 	}
@@ -110,10 +110,10 @@ func TestRejectionIsChosenOnValidation(t *testing.T) {
 		}
 		return 200
 	}
-	if f := grade(t, flipsClaims, "flips-rejection", flipsTable(paRejectsA, wrong)); f.Verdict != judge.Reproduced {
+	if f := experimenttest.Judge(t, flipsClaims, "flips-rejection", flipsTable(paRejectsA, wrong), nil); f.Verdict != judge.Reproduced {
 		t.Errorf("validation chooses the good one: %s", f.Verdict)
 	}
-	if f := grade(t, flipsClaims, "flips-rejection", flipsTable(paRejectsC, wrong)); f.Verdict != judge.NotReproduced {
+	if f := experimenttest.Judge(t, flipsClaims, "flips-rejection", flipsTable(paRejectsC, wrong), nil); f.Verdict != judge.NotReproduced {
 		t.Errorf("validation chooses the bad one: %s", f.Verdict)
 	}
 }

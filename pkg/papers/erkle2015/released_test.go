@@ -100,10 +100,10 @@ func (w releasedWorld) rows(tb *table.Table, cell string, trials int, sizes []in
 func (w releasedWorld) table() *table.Table {
 	tb := experimenttest.Table(Released)
 	sizes := []int{1000, 4400, 6600, 10000}
-	w.rows(tb, singlePart, madeTrials, sizes, []string{onlineHow, singleHow, certifiedHow}, 0)
-	w.rows(tb, chainedPart, madeTrials, sizes, []string{chainedHow}, 0)
-	w.rows(tb, passesPart, madeTrials, sizes, nil, 0)
-	w.rows(tb, chainedPassesPart, madeTrials, sizes, nil, 0)
+	w.rows(tb, singlePart, experimenttest.Trials, sizes, []string{onlineHow, singleHow, certifiedHow}, 0)
+	w.rows(tb, chainedPart, experimenttest.Trials, sizes, []string{chainedHow}, 0)
+	w.rows(tb, passesPart, experimenttest.Trials, sizes, nil, 0)
+	w.rows(tb, chainedPassesPart, experimenttest.Trials, sizes, nil, 0)
 	return tb
 }
 
@@ -114,7 +114,7 @@ func (w releasedWorld) answers() *table.Table {
 		if data != music {
 			ste = 0
 		}
-		w.rows(tb, data, madeTrials, []int{100, 250, 500, 1000}, []string{onlineHow, singleHow}, ste)
+		w.rows(tb, data, experimenttest.Trials, []int{100, 250, 500, 1000}, []string{onlineHow, singleHow}, ste)
 	}
 	return tb
 }
@@ -129,13 +129,13 @@ func TestReleasedClaimsPointTheRightWay(t *testing.T) {
 			releasedWorld
 			want judge.Verdict
 		}{{yes, judge.Reproduced}, {no, judge.NotReproduced}} {
-			if f := grade(t, releasedClaims, c.ID, world.table()); f.Verdict != world.want {
+			if f := experimenttest.Judge(t, releasedClaims, c.ID, world.table(), nil); f.Verdict != world.want {
 				t.Errorf("%s: %s, want %s: %s", c.ID, f.Verdict, world.want, f.Reason)
 			}
 		}
 	}
 	for id, want := range map[string]judge.Verdict{"released-one-pass": judge.NotReproduced, "certified-one-pass": judge.NotReproduced, "released-one-pass-better": judge.Reproduced} {
-		if f := grade(t, releasedClaims, id, far.table()); f.Verdict != want {
+		if f := experimenttest.Judge(t, releasedClaims, id, far.table(), nil); f.Verdict != want {
 			t.Errorf("far behind: %s: %s, want %s", id, f.Verdict, want)
 		}
 	}
@@ -149,7 +149,7 @@ func TestReleasedAnswersClaimsPointTheRightWay(t *testing.T) {
 			releasedWorld
 			want judge.Verdict
 		}{{yes, judge.Reproduced}, {no, judge.NotReproduced}} {
-			f := grade(t, releasedAnswersClaims, c.ID, world.answers())
+			f := experimenttest.Judge(t, releasedAnswersClaims, c.ID, world.answers(), nil)
 			got := f.Verdict
 			if got == judge.Untestable {
 				got = f.Would
@@ -169,7 +169,7 @@ func TestReleasedAnswersClaimsPointTheRightWay(t *testing.T) {
 
 // The excess is the distance of two objectives: of a program's kernel in our units, and of ours.
 func TestReleasedExcess(t *testing.T) {
-	s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, random.Seed{Base: 5, Experiment: "test"}, counts{Objects: 15, Train: 100, Validation: 20, Test: 20}))
+	s := experimenttest.Must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, random.Seed{Base: 5, Experiment: "test"}, counts{Objects: 15, Train: 100, Validation: 20, Test: 20}))
 	taus := map[string]list[float64]{gnmdsBatch: {0.5}, steBatch: {2}}
 	run := &experiment.Run{Seed: random.Seed{Base: 5}, Rows: releasedColumns.Table()}
 	r := releasedRun{splitRun{run, s}, releasedSettings{Sizes: list[int]{100}, Iterations: 30, CertifiedIter: 1000, CertifiedTol: 1e-4, Taus: taus, CertifiedTaus: taus}}
@@ -178,7 +178,7 @@ func TestReleasedExcess(t *testing.T) {
 	}
 	for _, b := range batches[:2] {
 		tau := taus[b.name][0]
-		f := must(triplets.FitReleased(t.Context(), 15, s.train, triplets.ReleasedParams{Loss: b.loss, Weight: tau / (1 + tau), Iterations: 30}))
+		f := experimenttest.Must(triplets.FitReleased(t.Context(), 15, s.train, triplets.ReleasedParams{Loss: b.loss, Weight: tau / (1 + tau), Iterations: 30}))
 		sum := 0.0
 		for _, x := range s.train {
 			d := 2*(f.Kernel.At(x.A, x.Far)-f.Kernel.At(x.A, x.Near)) + f.Kernel.At(x.Near, x.Near) - f.Kernel.At(x.Far, x.Far)
@@ -191,7 +191,7 @@ func TestReleasedExcess(t *testing.T) {
 		for i := range 15 {
 			sum += tau * f.Kernel.At(i, i)
 		}
-		g := must(triplets.FitBatch(t.Context(), 15, s.train, triplets.BatchParams{Loss: b.loss, Tau: tau, Iterations: 1000, Tol: 1e-4}))
+		g := experimenttest.Must(triplets.FitBatch(t.Context(), 15, s.train, triplets.BatchParams{Loss: b.loss, Tau: tau, Iterations: 1000, Tol: 1e-4}))
 		zero := map[triplets.Loss]float64{triplets.GNMDS: 100, triplets.STE: 100 * math.Ln2}[b.loss]
 		got := r.Rows.Where("method", b.name, "how", singleHow).Values("excess")
 		if want := (sum - g.Objective) / zero; len(got) != 1 || math.Abs(got[0]-want) > 1e-9 || want < 0 {

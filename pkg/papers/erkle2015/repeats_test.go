@@ -14,7 +14,7 @@ import (
 func repeatsTable(seldom map[string]int) *table.Table {
 	tb := experimenttest.Table(Repeats)
 	for _, data := range weightSets {
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			for _, method := range drawMethods {
 				for m, d := range drawKinds {
 					for _, size := range []int{25, 100} {
@@ -44,7 +44,7 @@ func TestRepeatsClaims(t *testing.T) {
 	}{
 		{280, 280, judge.Reproduced}, {320, 320, judge.NotReproduced}, {280, 320, judge.Partly},
 	} {
-		if f := grade(t, repeatsClaims, "repeats-seldom", repeatsTable(map[string]int{paERKLETen: c.pa, steERKLETen: c.ste})); f.Verdict != c.want {
+		if f := experimenttest.Judge(t, repeatsClaims, "repeats-seldom", repeatsTable(map[string]int{paERKLETen: c.pa, steERKLETen: c.ste}), nil); f.Verdict != c.want {
 			t.Errorf("%d and %d of 1000: %s, want %s: %s", c.pa, c.ste, f.Verdict, c.want, f.Reason)
 		}
 	}

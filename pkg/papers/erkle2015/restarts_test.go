@@ -23,7 +23,7 @@ type restartWorld struct {
 func (w restartWorld) table() *table.Table {
 	tb := experimenttest.Table(Restarts)
 	for _, data := range restartData {
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			add := func(method, d, from, size string, wrong int, v table.Values) {
 				errorCount{wrong + trial%3, 0, 1000}.put(v, "test")
 				tb.Add(table.Key{"cell": data, "trial": strconv.Itoa(trial), "method": method, "coordinates": d, "from": from, "triplets": size}, v)
@@ -60,14 +60,14 @@ func TestRestartClaimsPointTheRightWay(t *testing.T) {
 	no := restartWorld{spread: 5, former: 0, best: 200, mean: 150, first: 150, convex: 250, paERKLEs: 300}.table()
 	for _, c := range restartClaims {
 		for tb, want := range map[*table.Table]judge.Verdict{yes: judge.Reproduced, no: judge.NotReproduced} {
-			if f := grade(t, restartClaims, c.ID, tb); f.Verdict != want {
+			if f := experimenttest.Judge(t, restartClaims, c.ID, tb, nil); f.Verdict != want {
 				t.Errorf("%s: %s, want %s: %s", c.ID, f.Verdict, want, f.Reason)
 			}
 		}
 	}
 	// As well as is within a point.
 	near := restartWorld{best: 200, convex: 205}.table()
-	if f := grade(t, restartClaims, "restarts-kernel", near); f.Verdict != judge.Reproduced {
+	if f := experimenttest.Judge(t, restartClaims, "restarts-kernel", near, nil); f.Verdict != judge.Reproduced {
 		t.Errorf("half a point: %s: %s", f.Verdict, f.Reason)
 	}
 	each := byCoordinates(func(string) frame.Test { return func(*table.Table) judge.Test { return judge.Holds{true} } })

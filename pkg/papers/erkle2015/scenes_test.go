@@ -22,7 +22,7 @@ import (
 func scenesTable(test, train map[string]int, adaptive, held, second int) *table.Table {
 	tb := experimenttest.Table(Scenes)
 	for _, data := range standIns {
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			for _, answers := range []string{collectionName(askedAdaptive, 3600), collectionName(askedAdaptive, 5200), collectionName(askedRandom, 3600)} {
 				for m, method := range allMethods {
 					for _, size := range []string{"100", "250", "500", "1000"} {
@@ -60,7 +60,7 @@ func TestScenesClaimsPointTheRightWay(t *testing.T) {
 		map[string]int{steERKLE: 200, steERKLETen: 190, paERKLE: 410, paERKLETen: 400, gnmdsBatch: 260, steBatch: 270, cklBatch: 280}, -50, -50, 20)
 	for _, c := range scenesClaims {
 		for tb, want := range map[*table.Table]judge.Verdict{yes: judge.Reproduced, no: judge.NotReproduced} {
-			f := grade(t, scenesClaims, c.ID, tb)
+			f := experimenttest.Judge(t, scenesClaims, c.ID, tb, nil)
 			got := f.Verdict
 			if !strings.HasPrefix(c.Statement, "Ours") {
 				if got != judge.Untestable {
@@ -88,7 +88,7 @@ func TestScenesTau(t *testing.T) {
 	if want := len(standIns) * 3 * len(batches); len(choices) != want {
 		t.Errorf("%d choices, want %d", len(choices), want)
 	}
-	if err := refused(func() { scenesBy(askedRandom, 1, byTest).rows(material, gnmdsBatch)(of) }); err == nil {
+	if err := experimenttest.Refused(func() { scenesBy(askedRandom, 1, byTest).rows(material, gnmdsBatch)(of) }); err == nil {
 		t.Error("a second number of random answers is there")
 	}
 }

@@ -17,7 +17,7 @@ import (
 func skipsTable(active, computed, projected, printed, constant, moved float64) *table.Table {
 	tb := experimenttest.Table(Skips)
 	for _, c := range skipsCells(experiment.Full) {
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			noise := float64(trial % 3)
 			v := table.Values{"active": active, "weyl": 0, "slack": active - computed, "block": 0, "bound": 0, "computed": computed + noise, "projected": projected + noise, "printed": printed + noise, "moved": moved * (projected + noise)}
 			if c.Step == skipsConstant {
@@ -33,10 +33,10 @@ func TestSkipsClaimsPointTheRightWay(t *testing.T) {
 	theirs := skipsTable(9500, 724, 724, 724, 5000, .01)
 	ours := skipsTable(9500, 3000, 200, 9000, 100, .5)
 	for _, c := range skipsClaims {
-		if f := grade(t, skipsClaims, c.ID, theirs); f.Verdict != judge.Reproduced {
+		if f := experimenttest.Judge(t, skipsClaims, c.ID, theirs, nil); f.Verdict != judge.Reproduced {
 			t.Errorf("%s on a supporting table: %s: %s", c.ID, f.Verdict, f.Reason)
 		}
-		if f := grade(t, skipsClaims, c.ID, ours); f.Verdict != judge.NotReproduced {
+		if f := experimenttest.Judge(t, skipsClaims, c.ID, ours, nil); f.Verdict != judge.NotReproduced {
 			t.Errorf("%s on an opposing table: %s: %s", c.ID, f.Verdict, f.Reason)
 		}
 	}
@@ -46,13 +46,13 @@ func TestSkipsClaimsPointTheRightWay(t *testing.T) {
 func TestPrintedRuleIsThatOfTheLearner(t *testing.T) {
 	for _, n := range []int{12, 30, 60} {
 		c := counts{Objects: n, Train: 3 * n}
-		s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, random.Seed{Base: 1, Experiment: "test"}, c))
-		l := must(triplets.NewERKLE(n, triplets.ERKLEParams{Projection: triplets.ProjectPrintedRule}))
+		s := experimenttest.Must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, random.Seed{Base: 1, Experiment: "test"}, c))
+		l := experimenttest.Must(triplets.NewERKLE(n, triplets.ERKLEParams{Projection: triplets.ProjectPrintedRule}))
 		r := newPrintedRule(n)
 		skipped := 0
 		for i, tr := range s.train {
 			before := l.Stats()
-			out := must(l.Step(tr))
+			out := experimenttest.Must(l.Step(tr))
 			after := l.Stats()
 			if after.Active > before.Active {
 				r.update(tr, out.StepSize, after.Projected > before.Projected)

@@ -17,7 +17,7 @@ func speedTables(structured, dense func(n float64) float64) (t, times *table.Tab
 	t = experimenttest.Table(Speed)
 	times = table.New([]string{"job", "cell", "trial", "phase"}, []string{"wall_s", "cpu_s"})
 	for _, c := range speedCells(experiment.Full) {
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			noise := 1 + 1e-3*float64(trial%3)
 			add := func(kind string, checkpoints []int, of func(n float64) float64) {
 				from := 0
@@ -75,7 +75,7 @@ func TestTimed(t *testing.T) {
 	}
 	idle := experimenttest.Table(Speed)
 	idle.Add(table.Key{"cell": "n = 10", "trial": "0", "kind": speedStructured, "objects": "10", "triplets": "5"}, table.Values{"active": 0})
-	if refused(func() { timed(idle, times) }) == nil {
+	if experimenttest.Refused(func() { timed(idle, times) }) == nil {
 		t.Error("no error for a mean over no triplet")
 	}
 }

@@ -40,7 +40,7 @@ func TestBestTau(t *testing.T) {
 	if c.of(byTest) != 10 || c.of(byValidation) != 1 || c.of(toConvergence) != 1 {
 		t.Errorf("%+v by reading: %v, %v, %v", c, c.of(byTest), c.of(byValidation), c.of(toConvergence))
 	}
-	if refused(func() { tauOf("no such data", gnmdsBatch) }) == nil {
+	if experimenttest.Refused(func() { tauOf("no such data", gnmdsBatch) }) == nil {
 		t.Error("there is a choice for unknown data")
 	}
 }

@@ -18,13 +18,13 @@ import (
 // Without a tolerance both rules are ERKLE; with one, no eigenvalue ends below −ε, and the first rule is that of raising the
 // eigenvalue of the dense kernel to −ε at each update, to round-off of some hundred of them.
 func TestTolerantPasses(t *testing.T) {
-	s := must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, random.Seed{Base: 3, Experiment: "test"}, counts{Objects: 12, Train: 150, Test: 1}))
-	l := must(triplets.NewERKLE(12, triplets.ERKLEParams{}))
+	s := experimenttest.Must(drawSynthetic(&experiment.Env{Scale: experiment.Full}, random.Seed{Base: 3, Experiment: "test"}, counts{Objects: 12, Train: 150, Test: 1}))
+	l := experimenttest.Must(triplets.NewERKLE(12, triplets.ERKLEParams{}))
 	for _, x := range s.train {
-		must(l.Step(x))
+		experimenttest.Must(l.Step(x))
 	}
 	for _, eps := range []float64{0, 0.2, 5} {
-		bounded, zeroed := must(boundedPass(t.Context(), s, eps)), must(zeroedPass(t.Context(), s, eps))
+		bounded, zeroed := experimenttest.Must(boundedPass(t.Context(), s, eps)), experimenttest.Must(zeroedPass(t.Context(), s, eps))
 		for name, p := range map[string]tolerantPass{toBound: bounded, toZero: zeroed} {
 			if eps == 0 && (!mat.EqualApprox(p.kernel, l.Kernel(), 1e-7) || p.raised != l.Stats().Projected || p.active != l.Stats().Active) {
 				t.Errorf("%s: without a tolerance it is not ERKLE: %d raised, want %d", name, p.raised, l.Stats().Projected)
@@ -73,7 +73,7 @@ func TestToleranceClaimPointsTheRightWay(t *testing.T) {
 		tb := experimenttest.Table(Tolerance)
 		for _, cell := range []string{"n = 100, 10000 triplets", "n = 300, 600 triplets"} {
 			for _, rule := range []string{toBound, toZero} {
-				for trial := range madeTrials {
+				for trial := range experimenttest.Trials {
 					for _, eps := range []float64{0, 1, 10} {
 						share, wrong := 0.4, 200.
 						switch eps {
@@ -96,7 +96,7 @@ func TestToleranceClaimPointsTheRightWay(t *testing.T) {
 		skips, loss float64
 		want        judge.Verdict
 	}{{0.95, 0.005, judge.Reproduced}, {0.95, 0.02, judge.NotReproduced}, {0.8, 0, judge.NotReproduced}} {
-		if f := grade(t, toleranceClaims, "tolerance-skips", made(c.skips, c.loss)); f.Verdict != c.want {
+		if f := experimenttest.Judge(t, toleranceClaims, "tolerance-skips", made(c.skips, c.loss), nil); f.Verdict != c.want {
 			t.Errorf("%+v: %s: %s", c, f.Verdict, f.Reason)
 		}
 	}

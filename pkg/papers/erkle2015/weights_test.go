@@ -14,7 +14,7 @@ import (
 func weightsTable(valid string, wrong map[string]int) *table.Table {
 	tb := experimenttest.Table(Weights)
 	for _, data := range weightSets {
-		for trial := range madeTrials {
+		for trial := range experimenttest.Trials {
 			for m, x := range (weightsSettings{Fixed: weightTaus}).learners() {
 				v := table.Values{"rank": 1, "trace": 1}
 				errorCount{wrong[x.name] + (trial+m)%3, 0, 1000}.put(v, "test")
@@ -47,7 +47,7 @@ func TestWeightsClaims(t *testing.T) {
 		{"weights-tuned", low, 205, 220, judge.Partly},
 	} {
 		tb := weightsTable(c.valid, map[string]int{weightNone: 300, weightBudget: c.budget, weightShare: c.share, low: 200, high: 400, weightFixed(weightTaus[2]): 450})
-		if f := grade(t, weightsClaims, c.claim, tb); f.Verdict != c.want {
+		if f := experimenttest.Judge(t, weightsClaims, c.claim, tb, nil); f.Verdict != c.want {
 			t.Errorf("%s, %d and %d of 1000: %s, want %s: %s", c.claim, c.budget, c.share, f.Verdict, c.want, f.Reason)
 		}
 	}
