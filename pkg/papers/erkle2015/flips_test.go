@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/metric"
@@ -119,7 +120,8 @@ func TestRejectionIsChosenOnValidation(t *testing.T) {
 }
 
 func TestFlipped(t *testing.T) {
-	ts := randomTriplets(rand.New(rand.NewPCG(1, 2)), 20, 5000)
+	rng := rand.New(rand.NewPCG(1, 2))
+	ts := experimenttest.Must(experimenttest.Must(synthetic.GaussianComparisons(rng, 25, 3)).Sample(rng, 5000))[0]
 	kept := slices.Clone(ts)
 	var before []bool
 	for _, share := range []float64{0, .05, .3, 1} {
