@@ -3,41 +3,44 @@
 //	Heim, Berger, Seversky, Hauskrecht. Efficient Online Relative Comparison
 //	Kernel Learning. SDM 2015.
 //
-// Each file is one experiment: its cells, its trial, its views and its claims.
-// What they share, from the data sets to the names of the methods, is in
-// protocol.go.
+// Each file of its rooms is one experiment, or a part of one: cells, trial, views and claims.
+// What they share, from the data sets to the names of the methods, is in room protocol.
 package erkle2015
 
 import (
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/papers/erkle2015/batch"
+	"metriclab/pkg/papers/erkle2015/costs"
+	"metriclab/pkg/papers/erkle2015/learning"
+	"metriclab/pkg/papers/erkle2015/people"
+	"metriclab/pkg/papers/erkle2015/protocol"
+	"metriclab/pkg/papers/erkle2015/variants"
 )
-
-const paperKey = "erkle2015"
 
 // Paper lists the experiments: those of the paper in its order, then ours.
 var Paper = experiment.Paper{
-	Key:      paperKey,
+	Key:      protocol.PaperKey,
 	Citation: "E. Heim, M. Berger, L. M. Seversky, M. Hauskrecht. Efficient Online Relative Comparison Kernel Learning. SDM 2015.",
 	Experiments: []experiment.Spec{
-		Restarts,
-		Speed,
-		Skips,
-		Tau,
-		Fig1,
-		Released,
-		Fig2,
-		Fig2Errors,
-		Fig2Larger,
-		Fig3,
-		Fig4,
-		Scenes,
-		ReleasedAnswers,
-		Tolerance,
-		Flips,
-		Weights,
-		Denoise,
-		Active,
-		ActiveLearners,
-		Repeats,
+		batch.Restarts,
+		costs.Speed,
+		costs.Skips,
+		batch.Tau,
+		learning.Fig1,
+		batch.Released,
+		costs.Fig2,
+		learning.Fig2Errors,
+		learning.Fig2Larger,
+		people.Fig3,
+		people.Fig4,
+		people.Scenes,
+		batch.ReleasedAnswers,
+		variants.Tolerance,
+		variants.Flips,
+		variants.Weights,
+		variants.Denoise,
+		people.Active,
+		people.ActiveLearners,
+		variants.Repeats,
 	},
 }

@@ -313,7 +313,7 @@ func fig2Panels(ways []fig2Way, b frame.Band) frame.Panels {
 func fig2Caption(shows, end string) func(t *table.Table) plots.Caption {
 	return func(t *table.Table) plots.Caption {
 		var tested []string
-		for task, g := range t.Group("task") {
+		for task, g := range protocol.ByTask(t).Group("task") {
 			tested = append(tested, fmt.Sprintf("%.0f for %s", experiment.First(g, "tested"), task))
 		}
 		return plots.Caption{

@@ -1,0 +1,120 @@
+package people
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/papers/erkle2015/batch"
+	"metriclab/pkg/papers/erkle2015/protocol"
+	"metriclab/pkg/papers/erkle2015/variants"
+	"metriclab/pkg/table"
+)
+
+// Fig3 compares the methods on the survey about music artists.
+var Fig3 = experiment.Spec{
+	ID:      "erkle2015/fig3",
+	Title:   "Similarity of music artists: test error, training error and rank against triplets",
+	Source:  "Section 5.3, Fig. 3",
+	Version: 1,
+	Cells: func(scale experiment.Scale) []experiment.Cell {
+		d := protocol.Judgements[0]
+		cell := func(name, method string, version int, set func(*fig3Settings)) experiment.Cell {
+			s := fig3Settings{Part: name, JudgedSettings: d.Judged(scale)}
+			set(&s)
+			return experiment.Cell{Name: name, Dataset: d.DatasetAt(scale), Settings: s, Methods: map[string]int{method: version}}
+		}
+		cells := []experiment.Cell{cell(onlinePart, "ERKLE", triplets.ERKLEVersion, func(s *fig3Settings) { s.Every = evaluateEvery })}
+		for _, b := range d.Batches {
+			cells = append(cells, cell(b.Name, "batch", triplets.BatchVersion, func(s *fig3Settings) { s.batchSettings = batchSettingsOf(d.Name, b.Name) }))
+		}
+		return append(cells, cell(readingsPart, "ERKLE", triplets.ERKLEVersion, func(s *fig3Settings) { s.Families = valuesOf(variants.Families...) }))
+	},
+	Trials:  experiment.Trials(6),
+	Kinds:   fig3Kinds,
+	Columns: fig3Columns,
+	Trial:   protocol.Measured,
+	Views:   fig3Views,
+	Claims:  slices.Concat(batch.Fig3Claims, fig3Afterwards),
+	Choices: variants.FamilyChoices,
+	Cost:    2 * time.Minute,
+}
+
+// fig3Settings are those of a cell. What its part does not use is zero.
+type fig3Settings struct {
+	Part string `key:"part"`
+	protocol.JudgedSettings
+	batchSettings
+}
+
+var (
+	fig3Kinds = slices.Concat(judgedKinds, []experiment.Kind{
+		{Name: variants.StepKind, Meaning: "steps of a method in one pass over the training triplets, by how a triplet stands to those before it"},
+		{Name: variants.CountKind, Meaning: "a number of answers, questions or artists of the survey or the split"},
+	})
+	fig3Columns = judgedColumns(fig3Kinds)
+)
+
+// Cells of Fig. 3 beside those of the batch methods.
+const (
+	onlinePart   = "ERKLE"
+	readingsPart = "ERKLE, other settings"
+)
+
+func (s fig3Settings) measure(ctx context.Context, r protocol.SplitRun) error {
+	j := &judged{r, s.JudgedSettings}
+	switch s.Part {
+	case onlinePart:
+		if err := j.count(); err != nil {
+			return err
+		}
+		if err := j.steps(ctx); err != nil {
+			return err
+		}
+		return j.Online(ctx, s.Every)
+	case readingsPart:
+		return j.readings(ctx)
+	default:
+		b, err := protocol.BatchOf(s.Part)
+		if err != nil {
+			return err
+		}
+		return j.batch(ctx, b, s.batchSettings)
+	}
+}
+
+// count counts conflicts in the source and in the split.
+func (j *judged) count() error {
+	add := func(what string, n int) {
+		j.Rows.Add(table.Key{"kind": variants.CountKind, "setting": what}, table.Values{"count": float64(n)})
+	}
+	if j.Scale == experiment.Full {
+		set, err := j.Env.Data.Triplets(j.Seed.Dataset)
+		if err != nil {
+			return err
+		}
+		r := set.Report
+		for _, c := range []struct {
+			what string
+			n    int
+		}{
+			{readAnswers, r.Read}, {degenerateAnswers, r.Degenerate}, {allAnswers, r.Triplets}, {allDistinct, r.Distinct},
+			{allConflicts, r.Conflicts}, {allCyclic, r.Cyclic}, {allOccurring, r.Occurring},
+		} {
+			add(c.what, c.n)
+		}
+	}
+	c, err := datasets.CountTriplets(j.Split.Objects, j.Split.Train)
+	if err != nil {
+		return fmt.Errorf("training answers: %w", err)
+	}
+	add(trainOccurring, c.Occurring)
+	add(trainCyclic, c.Cyclic)
+	add(atMostViolated, protocol.Unsatisfiable(j.Split.Train))
+	add(againstTraining, protocol.Contradicted(j.Split.Train, j.Split.Test))
+	return nil
+}

@@ -1,0 +1,316 @@
+package people
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
+	"metriclab/pkg/papers/erkle2015/batch"
+	"metriclab/pkg/papers/erkle2015/learning"
+	"metriclab/pkg/papers/erkle2015/protocol"
+	"metriclab/pkg/papers/erkle2015/variants"
+	"metriclab/pkg/plots"
+	"metriclab/pkg/table"
+)
+
+var fig3Views = []experiment.View{
+	{Name: "fig3a", Title: "Fig. 3a: test error on the music survey", Draw: musicErrors("test")},
+	{Name: "fig3b", Title: "Fig. 3b: error on the triplets seen so far, music survey", Draw: musicErrors("train")},
+	{Name: "fig3c", Title: "Fig. 3c: rank of the kernels, music survey", Draw: drawMusicRanks},
+	{Name: "fig3-conflicts", Title: "How much the answers of the music survey conflict, and what a conflict does", Draw: drawMusicConflicts},
+	{Name: "fig3-settings", Title: "Ours: other settings of ERKLE on the music survey", Draw: experiment.WithEnds(drawMusicSettings, variants.FamilyChoices)},
+	{Name: "fig3-stopping", Title: "How the batch fits to the music survey ended", Draw: fitEndings(protocol.Music)},
+}
+
+// tauReadings are the rules for τ that differ on a data set.
+func tauReadings(data string) []string {
+	for _, b := range learning.BatchNames {
+		if c := protocol.TauOf(data, b); c.Validated != c.BestOnTest {
+			return []string{protocol.ByValidation, protocol.ByTest}
+		}
+	}
+	return []string{protocol.ByValidation}
+}
+
+// describeTau says which weights were taken.
+func describeTau(data string) string {
+	var out []string
+	for _, b := range learning.BatchNames {
+		c := protocol.TauOf(data, b)
+		out = append(out, fmt.Sprintf("%s %s (%s; %s)", b, table.Format(c.Validated), table.Format(c.BestOnTest), table.Format(c.AtEnd)))
+	}
+	return "τ is " + strings.Join(out, ", ") + "."
+}
+
+// tauRule says how τ is chosen.
+const tauRule = "τ, one per method for all sizes and trials, is that of the least mean validation error in erkle2015/tau, and in brackets that of the least mean test error, which is the paper's rule, and that of the least validation error at the largest size. "
+
+// musicProtocol describes the data and the split.
+var musicProtocol = func(c protocol.Counts) string {
+	return fmt.Sprintf("Music survey (aset400) as released with the code of Stochastic Triplet Embedding: %d artists, 9,090 answers without repetitions and direct contradictions (the paper has 16,385). Each split has %d training triplets, %d validation triplets for τ and %d for the test (paper: 10,000, 1,000 and the rest, 5,385). All methods start from K = I; "+
+		"batch methods are fitted to the first 100 to %d triplets at %d sizes, each from the kernel of the size before, and stop at a residual of %g or after %d iterations; \"run on\" is a fit after up to %d more (the paper: every 100 triplets, 1000 iterations or a change of the objective below 10⁻⁷).",
+		c.Objects, c.Train, c.Validation, c.Test, c.Train, protocol.BatchSizes, protocol.BatchTol, protocol.BatchIterations, protocol.ConvergedIterations)
+}(protocol.Judgements[0].Full)
+
+// musicCaption is a caption about the music survey.
+func musicCaption(shows, protocol string, t *table.Table) plots.Caption {
+	return plots.Caption{Shows: shows, Protocol: strings.TrimPrefix(protocol+" "+musicProtocol, " "), Intervals: batch.SplitsNote(t)}
+}
+
+// errorPanels draw the errors of all methods on a part, a panel per rule for τ.
+func errorPanels(data, part, title string, b frame.Band) []frame.Panel {
+	taus := tauReadings(data)
+	var out []frame.Panel
+	for _, tau := range taus {
+		p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: "triplets seen", YLabel: batch.ErrorLabels[part]}}
+		if part == "test" {
+			p.YMax = 60
+		}
+		if len(taus) > 1 {
+			p.Title = strings.TrimPrefix(title+", ", ", ") + tau
+		}
+		for _, method := range learning.AllMethods {
+			p.Of = append(p.Of, batch.JudgedBy(tau).On(data).Line(protocol.Styles[method], method, protocol.StrictIn(part), b))
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// errorRows are rows of a text table: the errors at the end under the readings.
+func errorRows(t *table.Table, data, part string, methods []string, b frame.Band) (out [][]string) {
+	last := experiment.Last("sizes", batch.JudgedBy(protocol.ByValidation).On(data).Sizes(t))
+	for _, method := range methods {
+		row := []string{method}
+		for _, r := range []batch.Reading{batch.JudgedBy(protocol.ByValidation), batch.TiesHalf, batch.JudgedBy(protocol.ByTest), batch.JudgedBy(protocol.ByEnd), batch.AfterRunOn} {
+			e := frame.PlusMinus("", r.On(data).After(last, method, protocol.ErrorShare(part, r.Tie)), b, "%.2f").Of(t)
+			if !learning.IsBatch(method) && len(row) > 2 {
+				e = "–"
+			}
+			row = append(row, e)
+		}
+		if row[1] != "–" {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+var errorHead = []string{"method", "error (%), τ by validation", "ties half (%)", "τ best on test (%)", "τ by validation at the end (%)", "τ by validation, run on (%)"}
+
+// musicErrors draws the errors on a part.
+func musicErrors(part string) func(t *table.Table) (plots.Drawing, error) {
+	return func(t *table.Table) (plots.Drawing, error) {
+		if len(batch.JudgedBy(protocol.ByValidation).On(protocol.Music).Sizes(t)) == 0 {
+			return plots.Missing("errors of any batch method"), nil
+		}
+		d := plots.Drawing{Columns: 1, Text: &plots.TextTable{Head: errorHead, Rows: errorRows(t, protocol.Music, part, learning.AllMethods, batch.OfSplits(t))}}
+		for _, all := range frame.Each(errorPanels(protocol.Music, part, "", batch.OfSplits(t))...)(t) {
+			d.Panels = append(d.Panels, apart(all)...)
+		}
+		d.Caption = musicCaption(batch.ErrorsShown[part]+", a tie of the two distances counting as not satisfied, against the number of triplets seen; the table has it after all of them, and with a tie as half an error.",
+			"PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. "+tauRule+describeTau(protocol.Music), t)
+		return d, nil
+	}
+}
+
+// apart draws the methods of a panel in two, whose axes are equal, with names at the lines' ends: ERKLE, and the batch methods beside ten passes of PA-ERKLE.
+func apart(all plots.Panel) []plots.Panel {
+	const most = 60
+	online, batch := all, all
+	online.Marks, batch.Marks = nil, nil
+	least := float64(most)
+	for _, mark := range all.Marks {
+		l := mark.(plots.Line)
+		least = min(least, slices.Min(l.Y))
+		if learning.IsBatch(l.Name) || l.Name == protocol.ERKLEs[2] {
+			batch.Marks = append(batch.Marks, l)
+		}
+		if !learning.IsBatch(l.Name) {
+			online.Marks = append(online.Marks, l)
+		}
+	}
+	out := []plots.Panel{online, batch}
+	for i, title := range []string{"ERKLE", "batch methods"} {
+		p := &out[i]
+		p.Title = strings.TrimSuffix(title+", "+p.Title, ", ")
+		p.XLog, p.Direct = true, true
+		p.YMin, p.YMax, p.YLog = 0.8*least, most, least > 10 // training errors reach 0
+	}
+	return out
+}
+
+func drawMusicRanks(t *table.Table) (plots.Drawing, error) {
+	b := batch.OfSplits(t)
+	b.Scale = 1
+	taus := tauReadings(protocol.Music)
+	var panels []frame.Panel
+	for _, tau := range taus {
+		for _, column := range []string{batch.LooseRank, batch.FineRank} {
+			p := frame.Panel{Panel: plots.Panel{Title: "eigenvalues above " + map[string]string{batch.LooseRank: "10⁻³", batch.FineRank: "10⁻⁶"}[column] + " of the largest", XLabel: "triplets seen", YLabel: "rank", XLog: true}}
+			if len(taus) > 1 {
+				p.Title += ", " + tau
+			}
+			for _, method := range learning.AllMethods {
+				p.Of = append(p.Of, batch.JudgedBy(tau).On(protocol.Music).Line(protocol.Styles[method], method, frame.Column(column), b))
+			}
+			for _, method := range learning.BatchNames {
+				if tau == protocol.ByValidation {
+					p.Of = append(p.Of, runOnPoints(method, column, b))
+				}
+			}
+			panels = append(panels, p)
+		}
+	}
+	return frame.View{
+		From: batch.WithNumber(batch.LooseRank), Panels: frame.Each(panels...), Columns: 2, Missing: "kernels of any method",
+		Caption: func(t *table.Table) plots.Caption {
+			return musicCaption("Number of eigenvalues of the kernel that are above a share of the largest one, against the number of triplets seen. The paper shows the batch methods and names no tolerance; ERKLE is added. An object that no triplet has named yet keeps the eigenvalue that K = I gives it, until the weight of the trace removes it. Points: the first and the last fit after up to 1000 more iterations.",
+				tauRule+describeTau(protocol.Music), t)
+		},
+	}.Draw(t)
+}
+
+// runOnPoints are the ranks of the fits that have run on.
+func runOnPoints(method, column string, b frame.Band) frame.Mark {
+	return func(t *table.Table) plots.Mark {
+		mark := plots.Points{Name: batch.RunOn(method), Color: protocol.Styles[method].Color}
+		for size, g := range t.Where("method", batch.RunOn(method)).Group("triplets") {
+			mean, half := b.Summarize(g.Values(column)).Interval()
+			mark.X, mark.Y, mark.YErr = append(mark.X, frame.Parse("triplets", size)), append(mark.Y, mean), append(mark.YErr, half)
+		}
+		if len(mark.X) == 0 {
+			return nil
+		}
+		return mark
+	}
+}
+
+func drawMusicConflicts(t *table.Table) (plots.Drawing, error) {
+	steps, b := t.Where("kind", variants.StepKind), batch.OfSplits(t)
+	b.Scale = 1
+	text := &plots.TextTable{Head: []string{"what", "method", "mean over splits"}}
+	for what, g := range t.Where("kind", variants.CountKind).Group("setting") {
+		text.Rows = append(text.Rows, []string{what, "", plainMean(g.Values("count"))})
+	}
+	p := plots.Panel{XLabel: "mean length γ of a step in one pass", XMin: 0}
+	for i, method := range []string{protocol.PAERKLE, protocol.STEERKLE} {
+		mark := plots.Intervals{Name: method, Color: protocol.Styles[method].Color}
+		for _, rel := range []protocol.Relation{protocol.Agreeing, protocol.NewTriplet, protocol.Conflicting} {
+			name := protocol.RelationNames[rel]
+			if i == 0 {
+				counts := steps.Where("method", method, "setting", name).Values("count")
+				text.Rows = append(text.Rows, []string{"training answers: " + describeRelation[rel], "", plainMean(counts)})
+			}
+			// Without such triplets in a trial there is no mean.
+			lengths := slices.DeleteFunc(batch.MeanStep(method, rel)(t), math.IsNaN)
+			if len(lengths) == 0 {
+				continue
+			}
+			mean, half := b.Summarize(lengths).Interval()
+			mark.Labels, mark.X, mark.Err = append(mark.Labels, name), append(mark.X, mean), append(mark.Err, half)
+			text.Rows = append(text.Rows, []string{"mean length of a step: " + describeRelation[rel], method, fmt.Sprintf("%.3f", mean)})
+			p.XMax = math.Max(p.XMax, 1.1*(mean+half))
+		}
+		p.Marks = append(p.Marks, mark)
+	}
+	if steps.Len() == 0 {
+		return plots.Missing("steps of ERKLE"), nil
+	}
+	return plots.Drawing{
+		Panels: []plots.Panel{p}, Text: text,
+		Caption: musicCaption("A triplet says that one pair of objects is closer than another, and chains of triplets imply more such orders. A training triplet is agreeing if a chain of those before it implies it, conflicting if one implies its opposite (no kernel can then satisfy all of them), else new. Figure: how far ERKLE steps on them on average in one pass, steps of length 0 included; "+
+			"a step of length γ lowers d²(a, near) − d²(a, far) by 10γ before the projection. PA-ERKLE: margin 1; STE-ERKLE: δ = 1. \"At most\": so many triplets are left out if each that conflicts with those kept before it is; a kernel satisfies all the others, so that conflicts alone force no larger training error.", "", t),
+	}, nil
+}
+
+// describeRelation names the relations in text.
+var describeRelation = [...]string{protocol.NewTriplet: "neither implied nor contradicted by earlier ones", protocol.Agreeing: "implied by earlier ones", protocol.Conflicting: "contradicted by earlier ones"}
+
+func plainMean(v []float64) string {
+	return strconv.FormatFloat(math.Round(10*stat.Mean(v, nil))/10, 'f', -1, 64)
+}
+
+func drawMusicSettings(t *table.Table) (plots.Drawing, error) {
+	b, last := batch.OfSplits(t), variants.AfterAll(t.Where("kind", variants.CurveKind))
+	if t.Where("kind", variants.ChosenKind).Len() == 0 {
+		return plots.Missing("other settings and batch methods"), nil
+	}
+	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"method", "setting", "validation error (%)", "test error (%)", "test error, ties half (%)", "training error (%)", "chosen (splits)"}}}
+	row := func(method, setting string, g *table.Table, chosen string) {
+		cells := []string{method, setting}
+		for _, m := range []frame.Measure{protocol.StrictIn("validation"), protocol.TestErrors, protocol.TestHalf, protocol.StrictIn("train")} {
+			cells = append(cells, b.Summarize(m(g)).Percent())
+		}
+		d.Text.Rows = append(d.Text.Rows, append(cells, chosen))
+	}
+	for _, f := range variants.Families {
+		validation := plots.Intervals{Name: "validation", Color: 1}
+		test := plots.Intervals{Name: "test", Color: 0}
+		percent := frame.Percent.By(b.Summarize)
+		add := func(label string, g *table.Table) {
+			percent.AddRow(&validation, label, protocol.StrictIn("validation")(g))
+			percent.AddRow(&test, label, protocol.TestErrors(g))
+		}
+		count := map[float64]int{}
+		for _, c := range t.Where("kind", variants.ChosenKind, "method", f.Name).Values("count") {
+			count[c]++
+		}
+		for _, x := range f.Values {
+			g := last.Where("method", f.Name, "setting", table.Format(x))
+			add(f.Label(x), g)
+			row(f.Name, f.Label(x), g, strconv.Itoa(count[x]))
+		}
+		g := last.Where("method", f.Ten())
+		add("chosen, 10 passes", g)
+		row(f.Ten(), "chosen after one pass", g, "")
+		d.Panels = append(d.Panels, plots.Panel{Title: f.Name, XLabel: "error at the end (%)", Marks: []plots.Mark{validation, test}})
+	}
+	for _, method := range protocol.ERKLEs {
+		row(method, "paper", last.Where("method", method), "")
+	}
+	d.Caption = musicCaption("Other settings of ERKLE after all training triplets: the constant step δ of STE-ERKLE (paper: 1), the margin of PA-ERKLE (1), a largest step beyond which PA-ERKLE leaves a triplet out (none), and the form of the gradient: the paper's, or the true gradient in the Frobenius inner product, whose off-diagonal entries are half as large. One setting is changed at a time. "+
+		"Shown: one pass with each value, and ten passes with the value of the least validation error after one pass, which each split chooses for itself (the first of equals).", "", t)
+	return d, nil
+}
+
+// fitEndings draws a table of how batch fits ended, of data or else of those that cells are named after.
+func fitEndings(data string) func(t *table.Table) (plots.Drawing, error) {
+	rounded := func(head, column string) frame.Cell {
+		return frame.Cell{Head: head, Of: func(g *table.Table) string { return plainMean(g.Values(column)) }}
+	}
+	view := frame.View{
+		From: batch.WithNumber("iterations"), Text: &frame.Text{By: []string{"cell", "data", "method", "method", "setting", "τ", "triplets", "triplets"}, Cells: []frame.Cell{
+			rounded("iterations", "iterations"), batch.Largest("largest residual", "residual"),
+			{Head: "stopped (splits)", Of: func(g *table.Table) string {
+				var why []string
+				for s, g := range g.Group("stopped") {
+					why = append(why, fmt.Sprintf("%s (%d)", s, g.Len()))
+				}
+				slices.Sort(why)
+				return strings.Join(why, ", ")
+			}},
+			rounded("rank (10⁻³)", batch.LooseRank), rounded("rank (10⁻⁶)", batch.FineRank),
+		}},
+		Caption: func(t *table.Table) plots.Caption {
+			return plots.Caption{Shows: fmt.Sprintf("Iterations (mean over %d splits, at most %d, or %d more where a fit has run on), the residual of the stopping rule, which asks for %g, the reasons for stopping, and mean ranks: eigenvalues above 10⁻³ and 10⁻⁶ of the largest. Fits start from the kernel of the size before, the first from K = I.",
+				len(t.Unique("trial")), protocol.BatchIterations, protocol.ConvergedIterations, protocol.BatchTol)}
+		},
+		Missing: "fits of any batch method",
+	}
+	return func(t *table.Table) (plots.Drawing, error) {
+		d, err := view.Draw(t)
+		if d.Text != nil && data != "" {
+			for _, row := range d.Text.Rows {
+				row[0] = data
+			}
+		}
+		return d, err
+	}
+}

@@ -1,0 +1,85 @@
+package people
+
+import (
+	"context"
+	"time"
+
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/papers/erkle2015/batch"
+	"metriclab/pkg/papers/erkle2015/protocol"
+	"metriclab/pkg/papers/erkle2015/variants"
+)
+
+// Fig4 compares the methods on few answers, of stand-ins for those about outdoor scenes.
+var Fig4 = experiment.Spec{
+	ID:      "erkle2015/fig4",
+	Title:   "Few answers: materials and shoes in place of outdoor scenes",
+	Source:  "Section 5.4, Fig. 4",
+	Version: 1,
+	Cells: func(scale experiment.Scale) []experiment.Cell {
+		var cells []experiment.Cell
+		for _, d := range protocol.Judgements[1:] {
+			s := fig4Settings{d.Judged(scale), map[string]protocol.List[float64]{}, map[string]caps{}, map[string]float64{}}
+			s.Every, s.Families = evaluateEvery, valuesOf(variants.TraceFamily)
+			for _, b := range d.Batches {
+				x := batchSettingsOf(d.Name, b.Name)
+				s.Tau[b.Name], s.Iterations[b.Name], s.Tolerance[b.Name] = x.Tau, x.Iterations, x.Tolerance
+			}
+			cells = append(cells, experiment.Cell{Name: d.Name, Dataset: d.DatasetAt(scale), Settings: s, Methods: protocol.MethodVersions})
+		}
+		return cells
+	},
+	Trials:  experiment.Trials(10),
+	Kinds:   judgedKinds,
+	Columns: judgedColumns(judgedKinds),
+	Trial:   protocol.Measured,
+	Views:   fig4Views,
+	Claims:  batch.Fig4Claims,
+	Choices: variants.FamilyChoices,
+	Cost:    time.Minute,
+}
+
+// fig4Settings are those of a cell, with the batchSettings of each batch method.
+type fig4Settings struct {
+	protocol.JudgedSettings
+	Tau        map[string]protocol.List[float64] `key:"%v tau"`
+	Iterations map[string]caps                   `key:"%v iterations"`
+	Tolerance  map[string]float64                `key:"%v tolerance"`
+}
+
+func (s fig4Settings) measure(ctx context.Context, r protocol.SplitRun) error {
+	j := &judged{r, s.JudgedSettings}
+	every := s.Every
+	if s.Data == protocol.MaterialOwn {
+		every = 0
+	}
+	if err := j.Online(ctx, every); err != nil {
+		return err
+	}
+	for _, b := range protocol.Batches {
+		if err := j.batch(ctx, b, batchSettings{s.Tau[b.Name], s.Iterations[b.Name], s.Tolerance[b.Name]}); err != nil {
+			return err
+		}
+	}
+	if s.Data == protocol.MaterialOwn {
+		return nil
+	}
+	if _, err := j.choose(ctx, variants.TraceFamily); err != nil {
+		return err
+	}
+	if s.Data != protocol.Zappos {
+		return nil
+	}
+	k, err := protocol.FeatureKernel(r.Env, r.Seed, s.Counts)
+	if err != nil {
+		return err
+	}
+	for _, size := range j.Sizes {
+		j.judge(batch.FeaturesAlone, "", "", size, k, nil)
+	}
+	if err := j.learn(ctx, batch.PaFeatures, "", triplets.ERKLEParams{Initial: k, Beta: 1}); err != nil {
+		return err
+	}
+	return j.learn(ctx, batch.PaFeaturesTen, "", triplets.ERKLEParams{Initial: k, Beta: protocol.TenPasses})
+}

@@ -1,0 +1,85 @@
+package people
+
+import (
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
+	"metriclab/pkg/papers/erkle2015/batch"
+	"metriclab/pkg/papers/erkle2015/learning"
+	"metriclab/pkg/papers/erkle2015/protocol"
+)
+
+// scenesReadings are those with both totals and both rules for τ.
+func scenesReadings() (out []batch.Reading) {
+	for place, count := range []string{"3,600 answers", "5,200 answers"} {
+		for _, rule := range []string{protocol.ByValidation, protocol.ByTest} {
+			out = append(out, scenesBy(askedAdaptive, place, rule).As(count+", "+rule, batch.AtAll))
+		}
+	}
+	return out
+}
+
+const (
+	scenesKnown    = "the findings of erkle2015/fig4 on the same people's answers, drawn at random"
+	scenesNote     = " Questions are asked as in Section 5.4. Readings: of 3,600 collected answers (the paper's total) or 5,200 (the sum of its rounds), τ by validation or best on test." + batch.StandInNote
+	scenesReadNote = " Readings: τ by validation or best on test." + batch.StandInNote
+)
+
+var scenesClaims = experiment.Claims([]experiment.Claim{
+	{
+		ID: "scenes-ste", View: "scenes",
+		Statement: "STE-ERKLE consistently outperforms STE-Batch (questions asked as in Section 5.4).",
+		Where:     batch.Section54 + ", Fig. 4a", Theirs: experiment.FigureOnly, Afterwards: scenesKnown,
+		Predicate: "At each of the 5 sizes, the test error of STE-Batch minus that of STE-ERKLE (δ = 1) is > 0, with one and with ten passes, on both stand-ins." + scenesNote,
+		Test:      batch.OnStandIns(scenesReadings(), batch.SteConsistently),
+	},
+	{
+		ID: "scenes-ste-few", View: "scenes",
+		Statement: "STE-ERKLE performs well under a small number of triplets relative to all other methods (questions asked as in Section 5.4).",
+		Where:     batch.Section54 + ", Fig. 4a", Theirs: experiment.FigureOnly, Afterwards: scenesKnown,
+		Predicate: "Averaged over the sizes up to 250 triplets, the test error of STE-ERKLE (δ = 1, one pass) is less than that of each other method, on both stand-ins." + scenesNote,
+		Test:      batch.OnStandIns(scenesReadings(), batch.SteOnFew),
+	},
+	{
+		ID: "scenes-pa", View: "scenes",
+		Title:     "PA-ERKLE is comparable to GNMDS-Batch or outperforms it, given at least 500 triplets (asked as in Section 5.4).",
+		Statement: "PA-ERKLE is comparable or outperforms its batch counterpart in GNMDS-Batch, given enough triplets (at least 500; questions asked as in Section 5.4).",
+		Where:     batch.Section54 + ", Fig. 4a", Theirs: "at least 500", Afterwards: scenesKnown,
+		Predicate: "Averaged over the sizes from 500 triplets on, the test error of PA-ERKLE is less than that of GNMDS-Batch plus 1 point, with one and with ten passes, on both stand-ins." + scenesNote,
+		Test:      batch.OnStandIns(scenesReadings(), batch.PaOnEnough),
+	},
+	{
+		ID: "scenes-train", View: "scenes-train",
+		Statement: "PA-ERKLE performs quite well in training error compared to all other methods (questions asked as in Section 5.4).",
+		Where:     batch.Section54 + ", Fig. 4b", Theirs: experiment.FigureOnly, Afterwards: scenesKnown,
+		Predicate: "Averaged over the 5 sizes, the error of PA-ERKLE on the triplets seen so far is less than that of each other method plus 1 point, one pass against one pass and ten against ten and each against all batch methods, on both stand-ins." + scenesNote,
+		Test:      batch.OnStandIns(scenesReadings(), batch.PaTrainsWell),
+	},
+	{
+		ID: "scenes-challenging", View: "scenes",
+		Statement: "The experiment is especially challenging: the adaptive selection intentionally chooses triplets that give disparate information.",
+		Where:     batch.Section54, Theirs: "no number",
+		Predicate: "Averaged over the 5 sizes, the test error on 3,600 answers asked adaptively minus that on as many asked at random, paired by trial, is > 0 for each of the 7 methods on both stand-ins; each is trained, validated and tested on parts of its own answers." + scenesReadNote,
+		Test:      scenesAsked(protocol.TestErrors, askedAdaptive, askedRandom).StandIn("stand-ins"),
+	},
+	{
+		ID: "scenes-teach", View: "scenes-random",
+		Ours:      true,
+		Statement: "Ours: of equally many answers, those to adaptively chosen questions teach more about answers to random questions.",
+		Where:     "not in the paper, which tests on adaptively chosen triplets", Theirs: "not in the paper", Afterwards: "the errors of PA-ERKLE, STE-Batch and CKL-Batch in erkle2015/active on points",
+		Predicate: "Averaged over the 5 sizes, the error on random answers that are never asked for, with training triplets from 3,600 answers asked at random minus that with triplets from as many asked adaptively, paired by trial, is > 0 for each of the 7 methods on both data sets. Readings: τ by validation or best on test.",
+		Test:      scenesAsked(heldErrors, askedRandom, askedAdaptive),
+	},
+})
+
+// scenesAsked tests, with both rules for τ, that a method's errors are larger with triplets that were asked for in one way.
+func scenesAsked(of frame.Measure, more, less string) frame.Test {
+	return frame.UnderNames([]string{protocol.ByValidation, protocol.ByTest}, func(rule string) frame.Test {
+		var units []frame.Units
+		for _, data := range batch.StandIns {
+			units = append(units, frame.Over(learning.AllMethods, func(m string) (string, frame.Measure) {
+				return data + ", " + m, scenesBy(more, 0, rule).On(data).Of(m, of).Minus(scenesBy(less, 0, rule).On(data).Of(m, of)).Where("cell", data)
+			}))
+		}
+		return frame.Positive(protocol.Points, frame.Together(units...))
+	})
+}

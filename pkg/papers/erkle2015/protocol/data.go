@@ -1,0 +1,387 @@
+package protocol
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metriclab/pkg/datasets/sample"
+	"metriclab/pkg/datasets/synthetic"
+	"metriclab/pkg/experiment"
+	"metriclab/pkg/learners/triplets"
+	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
+	"metriclab/pkg/table"
+)
+
+const PaperKey = "erkle2015"
+
+// Relation says how a triplet stands to those seen before it.
+type Relation = triplets.Relation
+
+// The relations as tables name them.
+const (
+	NewTriplet  = triplets.RelationUnordered
+	Agreeing    = triplets.RelationImplied
+	Conflicting = triplets.RelationConflicting
+)
+
+// RelationNames are those of tables.
+var RelationNames = [...]string{NewTriplet: "new", Agreeing: "agreeing", Conflicting: "conflicting"}
+
+// Relations returns how each triplet stands to those before it.
+func Relations(ts []metric.Triplet) []Relation {
+	var o triplets.Order
+	out := make([]Relation, len(ts))
+	for i, t := range ts {
+		out[i] = o.Relation(t)
+		o.Add(t)
+	}
+	return out
+}
+
+// Unsatisfiable returns an upper bound on the number of triplets that the best
+// kernel violates: as many are left out if each that conflicts with those kept before it is. It
+// is 0 if and only if a kernel satisfies all.
+func Unsatisfiable(ts []metric.Triplet) int {
+	var o triplets.Order
+	n := 0
+	for _, t := range ts {
+		if o.Relation(t) == Conflicting {
+			n++
+			continue
+		}
+		o.Add(t)
+	}
+	return n
+}
+
+// Contradicted counts the triplets of ts whose opposite the known ones imply: a kernel that satisfies all of
+// known violates them.
+func Contradicted(known, ts []metric.Triplet) int {
+	var o triplets.Order
+	for _, t := range known {
+		o.Add(t)
+	}
+	n := 0
+	for _, t := range ts {
+		if o.Relation(t) == Conflicting {
+			n++
+		}
+	}
+	return n
+}
+
+// The methods as tables name them.
+const (
+	PAERKLE     = "PA-ERKLE"
+	STEERKLE    = "STE-ERKLE"
+	PAERKLETen  = "PA-ERKLE, 10 passes"
+	STEERKLETen = "STE-ERKLE, 10 passes"
+	GNMDSBatch  = "GNMDS-Batch"
+	STEBatch    = "STE-Batch"
+	CKLBatch    = "CKL-Batch"
+)
+
+// BatchMethod is a batch method by its loss.
+type BatchMethod struct {
+	Name string
+	Loss triplets.Loss
+}
+
+// Batches are the batch methods of the paper's comparisons.
+var Batches = []BatchMethod{{GNMDSBatch, triplets.GNMDS}, {STEBatch, triplets.STE}, {CKLBatch, triplets.CKL}}
+
+// Counts are the numbers of objects and of triplets of a split.
+type Counts struct {
+	Objects    int       `key:"objects"`
+	Train      int       `key:"train"`
+	Validation int       `key:"validation"`
+	Test       TestCount `key:"test"`
+}
+
+// TestCount is a number of test triplets; 0 means that all other comparisons of the objects test.
+type TestCount int
+
+// SplitSettings say which split a trial draws.
+type SplitSettings struct {
+	Data string `key:"data"` // the name of a DataSet
+	Counts
+}
+
+// List is a list of numbers or names in the settings.
+type List[T any] []T
+
+// DataSet is a source of splits that several experiments share: in a trial all of them see the same one.
+type DataSet struct {
+	// name is that of the cells, dataset that in the registry, or of a generator.
+	Name, Dataset string
+	Full, Smoke   Counts
+	// least is the smallest number of triplets at which batch methods are fitted at full scale.
+	least int
+	// batches are the batch methods that run on it.
+	Batches []BatchMethod
+	// taus are the weights of the trace to choose from, ascending, of the methods whose grid is not TauGrid.
+	taus map[string]List[float64]
+	// draw returns the split of a trial.
+	draw func(env *experiment.Env, seed random.Seed, c Counts) (Split, error)
+}
+
+// at returns the counts of a scale.
+func (d DataSet) At(scale experiment.Scale) Counts {
+	if scale == experiment.Smoke {
+		return d.Smoke
+	}
+	return d.Full
+}
+
+// settings are those of a cell at a scale.
+func (d DataSet) Settings(scale experiment.Scale) SplitSettings {
+	return SplitSettings{d.Name, d.At(scale)}
+}
+
+// BatchSizes is the number of sizes at which batch methods are fitted.
+const BatchSizes = 12
+
+// sizes are the numbers of training triplets at which batch methods are fitted.
+func (d DataSet) Sizes(scale experiment.Scale) []int {
+	c := d.At(scale)
+	least, n := d.least, BatchSizes
+	if scale == experiment.Smoke {
+		least, n = max(10, c.Train/20), 4
+	}
+	return LogSizes(least, c.Train, n)
+}
+
+// LogSizes returns n sizes from least to most, equally spaced in their logarithms.
+func LogSizes(least, most, n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = int(math.Round(float64(least) * math.Pow(float64(most)/float64(least), float64(i)/float64(n-1))))
+	}
+	return slices.Compact(out)
+}
+
+// Split is the split of one trial. No triplet stands in two parts.
+type Split struct {
+	Objects                 int
+	Train, Validation, Test []metric.Triplet
+	// all is nil, or the comparisons from which the parts were drawn, of which in place of test those test that
+	// are in no other part.
+	All *synthetic.Comparisons
+	// clean are train and validation before their answers were flipped; nil if none is.
+	Clean []metric.Triplet
+}
+
+// SharedSeed is the seed of what all experiments of the paper share.
+func SharedSeed(seed random.Seed) random.Seed {
+	seed.Experiment = PaperKey
+	return seed
+}
+
+// ErrorCount counts the triplets that a kernel does not satisfy; ties, which count among the wrong, are those
+// whose two distances agree up to triplets.TieTolerance.
+type ErrorCount struct{ Wrong, Ties, Of int }
+
+// ErrorsOf counts a kernel's errors on triplets.
+func ErrorsOf(k mat.Symmetric, ts []metric.Triplet) ErrorCount {
+	strict, half := triplets.Errors(k, ts)
+	return NewErrorCount(strict, half, len(ts))
+}
+
+func NewErrorCount(strict, half float64, of int) ErrorCount {
+	n := float64(of)
+	return ErrorCount{int(math.Round(strict * n)), int(math.Round(2 * (strict - half) * n)), of}
+}
+
+// errors are the cells of a kernel's errors on the validation and the test triplets.
+func (s Split) Errors(k mat.Symmetric) table.Values {
+	v := table.Values{}
+	ErrorsOf(k, s.Validation).Put(v, "validation")
+	s.TestErrors(k).Put(v, "test")
+	return v
+}
+
+// TestErrors counts a kernel's errors on the test triplets.
+func (s Split) TestErrors(k mat.Symmetric) ErrorCount {
+	if s.All == nil {
+		return ErrorsOf(k, s.Test)
+	}
+	known := s.Clean
+	if known == nil {
+		known = slices.Concat(s.Train, s.Validation)
+	}
+	strict, half := s.All.Errors(k, triplets.TieTolerance, known...)
+	return NewErrorCount(strict, half, s.All.Len()-len(known))
+}
+
+// put sets the columns of a part.
+func (c ErrorCount) Put(v table.Values, part string) {
+	v[part+" wrong"], v[part+" ties"], v[part+" triplets"] = float64(c.Wrong), float64(c.Ties), float64(c.Of)
+}
+
+// The data sets of human judgements. Music is the paper's survey in a cleaned, smaller release; material and zappos stand
+// in for the answers about outdoor scenes, which are not public.
+const (
+	Music       = "music"
+	Material    = "material"
+	MaterialOwn = "material, its own test file"
+	Zappos      = "zappos"
+
+	// materialTest is the data set of the test file of material.
+	materialTest = "material-test"
+)
+
+// Judgements are they. At smoke scale all are noisy answers about points.
+var Judgements = []DataSet{
+	{
+		Name: Music, Dataset: Music,
+		Full: Counts{Objects: 412, Train: 5500, Validation: 550, Test: 3040}, Smoke: Counts{Objects: 16, Train: 150, Validation: 50, Test: 80},
+		least: 100, Batches: Batches, draw: drawAnswers,
+	},
+	{
+		Name: Material, Dataset: Material,
+		Full: Counts{Objects: 100, Train: 1000, Validation: 600, Test: 1000}, Smoke: Counts{Objects: 14, Train: 80, Validation: 40, Test: 60},
+		least: 50, Batches: Batches, draw: drawAnswers,
+	},
+	{
+		Name: Zappos, Dataset: Zappos,
+		Full: Counts{Objects: 85, Train: 1000, Validation: 600, Test: 1000}, Smoke: Counts{Objects: 12, Train: 80, Validation: 40, Test: 60},
+		least: 50, Batches: Batches, draw: drawAnswers,
+	},
+	{
+		Name: MaterialOwn, Dataset: Material,
+		Full: Counts{Objects: 100, Train: 20806, Validation: 600, Test: 2738}, Smoke: Counts{Objects: 14, Train: 80, Validation: 40, Test: 60},
+		least: 50, Batches: Batches, draw: drawOwnFiles,
+	},
+}
+
+// What the answers of smoke scale are like.
+const (
+	noisyDim   = 3
+	noisyShare = 0.1 // of the answers are turned round
+)
+
+// NoisyAnswers are random comparisons of points, some turned round: what smoke scale has in place of people.
+func NoisyAnswers(seed random.Seed, c Counts) (Split, error) {
+	all, err := noisyPoints(seed, c)
+	if err != nil {
+		return Split{}, err
+	}
+	parts, err := all.Sample(seed.Stream("triplets"), c.Train, c.Validation, int(c.Test))
+	if err != nil {
+		return Split{}, err
+	}
+	noise := seed.Stream("noise")
+	for _, part := range parts {
+		for i, t := range part {
+			if noise.Float64() < noisyShare {
+				part[i] = metric.Triplet{A: t.A, Near: t.Far, Far: t.Near}
+			}
+		}
+	}
+	return Split{Objects: c.Objects, Train: parts[0], Validation: parts[1], Test: parts[2]}, nil
+}
+
+func noisyPoints(seed random.Seed, c Counts) (*synthetic.Comparisons, error) {
+	return synthetic.GaussianComparisons(seed.Stream("points"), c.Objects, noisyDim)
+}
+
+// drawAnswers divides the answers at random.
+func drawAnswers(env *experiment.Env, seed random.Seed, c Counts) (Split, error) {
+	return divide(env, seed, c, "split", c.Train, c.Validation, int(c.Test))
+}
+
+// drawOwnFiles keeps the files' own division into training and test answers.
+func drawOwnFiles(env *experiment.Env, seed random.Seed, c Counts) (Split, error) {
+	s, err := divide(env, seed, c, "own split", c.Train, c.Validation)
+	if err != nil || env.Scale == experiment.Smoke {
+		return s, err
+	}
+	test, err := env.Data.Triplets(materialTest)
+	if err != nil {
+		return Split{}, err
+	}
+	s.Test = test.Triplets
+	return s, nil
+}
+
+// divide draws parts of the sizes given from the answers of a data set: training, validation and, if there are
+// three, test triplets.
+func divide(env *experiment.Env, seed random.Seed, c Counts, stream string, sizes ...int) (Split, error) {
+	if env.Scale == experiment.Smoke {
+		return NoisyAnswers(seed, c)
+	}
+	set, err := env.Data.Triplets(seed.Dataset)
+	if err != nil {
+		return Split{}, err
+	}
+	parts, err := sample.SplitTriplets(seed.Stream(stream), set.Triplets, sizes...)
+	if err != nil {
+		return Split{}, err
+	}
+	parts = append(parts, nil)
+	return Split{Objects: set.Objects, Train: parts[0], Validation: parts[1], Test: parts[2]}, nil
+}
+
+// FeatureKernel returns the Gram matrix of the zappos features, of centred rows and scaled so that the mean squared
+// distance of two objects is 2, as it is under K = I.
+func FeatureKernel(env *experiment.Env, seed random.Seed, c Counts) (*mat.SymDense, error) {
+	var x *mat.Dense
+	if env.Scale == experiment.Smoke {
+		all, err := noisyPoints(SharedSeed(seed), c)
+		if err != nil {
+			return nil, err
+		}
+		x = all.Points()
+	} else {
+		set, err := env.Data.Triplets(seed.Dataset)
+		if err != nil {
+			return nil, err
+		}
+		x = set.Features
+	}
+	return ScaledGram(x), nil
+}
+
+// ScaledGram returns XXᵀ of the centred rows of x, scaled so that the mean squared distance of two of them is 2.
+func ScaledGram(x *mat.Dense) *mat.SymDense {
+	n, d := x.Dims()
+	centred := mat.DenseCopyOf(x)
+	for j := range d {
+		mean := mat.Sum(x.ColView(j)) / float64(n)
+		for i := range n {
+			centred.Set(i, j, x.At(i, j)-mean)
+		}
+	}
+	k := mat.NewSymDense(n, nil)
+	k.SymOuterK(1, centred)
+	// Of centred rows the squared distances of all ordered pairs sum to 2n·trace.
+	scale := float64(n-1) / mat.Trace(k)
+	k.ScaleSym(scale, k)
+	return k
+}
+
+// JudgedSettings are the settings that all cells of Figs. 3 and 4 have.
+type JudgedSettings struct {
+	SplitSettings
+	Sizes []int `key:"sizes,list"` // numbers of triplets at which all methods are judged
+	// Every is the number of triplets from one evaluation of the paper's ERKLE methods to the next. The
+	// cell of MaterialOwn does not heed it.
+	Every int `key:"every,omitzero"`
+	// Families are the values to choose from, by family of ERKLE methods.
+	Families map[string]List[float64] `key:"%v"`
+}
+
+// judged returns the settings of a scale.
+func (d DataSet) Judged(scale experiment.Scale) JudgedSettings {
+	return JudgedSettings{SplitSettings: d.Settings(scale), Sizes: d.Sizes(scale)}
+}
+
+// errorsAfter are the cells of the errors of a kernel that was learned from the first triplets, on these, too.
+func (s Split) ErrorsAfter(seen int, k mat.Symmetric) table.Values {
+	v := s.Errors(k)
+	ErrorsOf(k, s.Train[:seen]).Put(v, "train")
+	return v
+}
