@@ -416,6 +416,7 @@ func paumView(low, high float64, note string) frame.View {
 		Missing: "errors of PAUM",
 		Caption: func(t *table.Table) plots.Caption {
 			var best []string
+			t = withGrid(t)
 			for setting, g := range t.Group("setting") {
 				m := least(g, paumGrid, margins.method, 1)
 				best = append(best, fmt.Sprintf("%s: %s with %.1f %%", vocabulary(setting), m, jackknifed.Mean(balanced(m.method())(g))))
