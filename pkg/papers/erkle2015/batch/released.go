@@ -22,14 +22,6 @@ import (
 	"metriclab/pkg/table"
 )
 
-// The parts of the synthetic cells.
-const (
-	singlePart        = "single fits"
-	chainedPart       = "chained fits"
-	passesPart        = "passes"
-	chainedPassesPart = "passes, chained"
-)
-
 // miniBatch is the paper's number of triplets of a mini-batch.
 const miniBatch = 100
 

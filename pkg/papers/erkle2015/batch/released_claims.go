@@ -2,6 +2,7 @@
 package batch
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
+	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/papers/erkle2015/learning"
 	"metriclab/pkg/papers/erkle2015/protocol"
 	"metriclab/pkg/papers/erkle2015/variants"
@@ -43,16 +45,16 @@ var (
 	shareOfObjects = judge.Rule{Scale: 100, Unit: "% of the objects"}
 )
 
-// compares says what a claim compares under a reading.
-type compares func(r Reading) frame.Units
+// Compares says what a claim compares under a reading.
+type Compares func(r Reading) frame.Units
 
 // lessError compares errors on a part, of which the better of each pair has the smaller, by a margin.
-func lessError(part string, margin float64, pairs ...[2]string) compares {
+func lessError(part string, margin float64, pairs ...[2]string) Compares {
 	return func(r Reading) frame.Units { return r.less(part, margin, pairs...) }
 }
 
 // onMusic tests the answers about music under readings.
-func onMusic(readings []Reading, rule judge.Rule, what compares) frame.Test {
+func onMusic(readings []Reading, rule judge.Rule, what Compares) frame.Test {
 	return frame.Under(readings, func(r Reading) (string, frame.Test) { return r.Name, onSplits(rule, what(r.On(protocol.Music))) })
 }
 
@@ -101,7 +103,7 @@ func oftenBetter(r Reading) frame.Units {
 	return frame.Over(learning.BatchNames, func(b string) (string, frame.Measure) {
 		return b, r.mean(func(size string) frame.Measure {
 			errors := protocol.ErrorShare("test", r.Tie)
-			return r.After(size, b, errors).Minus(r.After(size, protocol.PAERKLETen, errors)).Map(func(d float64) float64 { return (1 + sign(d)) / 2 })
+			return r.After(size, b, errors).Minus(r.After(size, protocol.PAERKLETen, errors)).Map(func(d float64) float64 { return float64(1+cmp.Compare(d, 0)) / 2 })
 		}).Plus(-often)
 	})
 }
@@ -213,18 +215,8 @@ var Fig3Claims = experiment.Claims([]experiment.Claim{
 	},
 })
 
-func sign(x float64) float64 {
-	switch {
-	case x > 0:
-		return 1
-	case x < 0:
-		return -1
-	}
-	return 0
-}
-
 // MeanStep is the mean length of a step on triplets of a relation, by trial.
-func MeanStep(method string, r protocol.Relation) frame.Measure {
+func MeanStep(method string, r triplets.Relation) frame.Measure {
 	return frame.Share("sum", "count").Where("kind", variants.StepKind, "method", method, "setting", protocol.RelationNames[r])
 }
 
@@ -233,7 +225,7 @@ func testDrastic(t *table.Table) judge.Test {
 	more := map[string]frame.Measure{}
 	times := map[string]float64{}
 	for _, method := range []string{protocol.PAERKLE, protocol.STEERKLE} {
-		more[method] = MeanStep(method, protocol.Conflicting).Over(MeanStep(method, protocol.Agreeing)).Map(math.Log2)
+		more[method] = MeanStep(method, triplets.RelationConflicting).Over(MeanStep(method, triplets.RelationImplied)).Map(math.Log2)
 		q := more[method](t)
 		if i := slices.IndexFunc(q, func(q float64) bool { return math.IsNaN(q) || math.IsInf(q, 0) }); i >= 0 {
 			return judge.Unsettled{Ours: "no quotient", Reason: fmt.Sprintf("Trial %d has no step on conflicting or on agreeing triplets (%s).", i, method)}
@@ -272,15 +264,8 @@ const Section54 = "Section 5.4"
 // StandInNote says why the claims have no verdict.
 const StandInNote = " The answers about outdoor scenes are not public: the finding is that on materials and shoes."
 
-const (
-	// "a small number of triplets": a quarter of them.
-	fewTriplets = 250
-	// "given enough triplets (at least 500)".
-	enoughTriplets = 500
-)
-
 // OnStandIns tests a claim on the stand-ins under readings.
-func OnStandIns(readings []Reading, what compares) frame.Test {
+func OnStandIns(readings []Reading, what Compares) frame.Test {
 	return frame.Under(readings, func(r Reading) (string, frame.Test) {
 		var all []frame.Units
 		for _, data := range StandIns {
@@ -290,21 +275,22 @@ func OnStandIns(readings []Reading, what compares) frame.Test {
 	}).StandIn("stand-ins")
 }
 
-// few and enough are the sizes of which the paper speaks; all, where it speaks of none of them (at smoke scale).
-func few(sizes []string) []string {
-	return sizesOr(sizes, func(n float64) bool { return n > fewTriplets })
-}
+// The sizes of which the paper speaks; all, where it speaks of none of them (at smoke scale).
+var (
+	// "a small number of triplets": a quarter of them.
+	few = sizesOrAll(func(n float64) bool { return n > 250 })
+	// "given enough triplets (at least 500)".
+	enough = sizesOrAll(func(n float64) bool { return n < 500 })
+)
 
-func enough(sizes []string) []string {
-	return sizesOr(sizes, func(n float64) bool { return n < enoughTriplets })
-}
-
-func sizesOr(sizes []string, leave func(float64) bool) []string {
-	kept := slices.DeleteFunc(slices.Clone(sizes), func(size string) bool { return leave(frame.Parse("triplets", size)) })
-	if len(kept) == 0 {
-		return sizes
+func sizesOrAll(leave func(float64) bool) func(sizes []string) []string {
+	return func(sizes []string) []string {
+		kept := slices.DeleteFunc(slices.Clone(sizes), func(size string) bool { return leave(frame.Parse("triplets", size)) })
+		if len(kept) == 0 {
+			return sizes
+		}
+		return kept
 	}
-	return kept
 }
 
 // What the claims of Section 5.4 compare.
@@ -555,44 +541,47 @@ const (
 	ranksNote   = "eigenvalues above 10⁻³ or 10⁻⁶ of the largest; " + rulesNote + CleanedNote
 )
 
-// again is a claim of Fig. 3 or 4, tested on the named programs. Its predicate is that of the figure before the readings, or the one given.
-func again(claims []experiment.Claim, id, predicate, note string, test frame.Test) experiment.Claim {
-	c := claims[slices.IndexFunc(claims, func(c experiment.Claim) bool { return c.ID == id })]
+// Again is a claim of another list, tested elsewhere under an ID and in a view of its own. Its predicate is, before the note, that of the
+// claim before its readings, or the one given.
+func Again(claims []experiment.Claim, from, id, view, afterwards, predicate, note string, test frame.Test) experiment.Claim {
+	c := claims[slices.IndexFunc(claims, func(c experiment.Claim) bool { return c.ID == from })]
 	if predicate == "" {
 		predicate, _, _ = strings.Cut(c.Predicate, " Readings: ")
 	}
-	c.ID, c.View, c.Afterwards, c.Predicate = "released-"+id, "released-"+id[:len("fig3")], knownThen, predicate+named+note
+	c.ID, c.View, c.Afterwards, c.Predicate = id, view, afterwards, predicate+note
 	c.Test = test
 	return c
 }
 
-// The readings of the answers, under the names that they have there.
-func answersReadings() (ends, all []Reading) {
+var releasedAnswersClaims = func() []experiment.Claim {
+	var ends, all []Reading
 	for _, rule := range releasedRules {
 		r := released(singleHow, rule)
 		ends = append(ends, r.As("at the end, "+rule, AtEnd), r.As("mean over sizes, "+rule, AtAll))
 		all = append(all, r.As(rule, AtAll))
 	}
-	return ends, all
-}
-
-var releasedAnswersClaims = func() []experiment.Claim {
-	ends, all := answersReadings()
+	claim := func(id, predicate, note string, test frame.Test) experiment.Claim {
+		claims, figure := Fig3Claims, id[:len("fig3")]
+		if figure == "fig4" {
+			claims = Fig4Claims
+		}
+		return Again(claims, id, "released-"+id, "released-"+figure, knownThen, predicate, named+note, test)
+	}
 	music := func(test frame.Test) frame.Test { return test.Where("cell", protocol.Music) }
 	return experiment.Claims([]experiment.Claim{
-		again(Fig3Claims, "fig3-ste-worse", "", onMusicNote, music(onMusic(ends, protocol.Points, steWorse))),
-		again(Fig3Claims, "fig3-as-well", "", onMusicNote, music(onMusic(ends, protocol.Points, paAsWell))),
-		again(Fig3Claims, "fig3-often-better",
+		claim("fig3-ste-worse", "", onMusicNote, music(onMusic(ends, protocol.Points, steWorse))),
+		claim("fig3-as-well", "", onMusicNote, music(onMusic(ends, protocol.Points, paAsWell))),
+		claim("fig3-often-better",
 			"Per batch method, PA-ERKLE with ten passes has the smaller test error at more than half of the 4 sizes (the share of sizes minus ½ is > 0; equal errors count half).",
 			rulesNote+CleanedNote, music(onMusic(all, shareOfSizes, oftenBetter))),
-		again(Fig3Claims, "fig3-no-trace", "", onMusicNote, music(onMusic(ends, protocol.Points, paBetter))),
-		again(Fig3Claims, "fig3-train-ste", "", onMusicNote, music(onMusic(ends, protocol.Points, steFitsWorse))),
-		again(Fig3Claims, "fig3-low-rank", "Per batch method, the rank at the smallest size is less than half of the number of objects.", ranksNote, music(ranksOnMusic(all, rankIsLow))),
-		again(Fig3Claims, "fig3-rank", "Per batch method, the rank at all training triplets minus that at the smallest size is > 0, as a share of the number of objects.", ranksNote, music(ranksOnMusic(all, rankGrows))),
-		again(Fig4Claims, "fig4-ste", "", rulesNote+StandInNote, OnStandIns(all, SteConsistently)),
-		again(Fig4Claims, "fig4-ste-few", "", rulesNote+StandInNote, OnStandIns(all, SteOnFew)),
-		again(Fig4Claims, "fig4-pa", "", rulesNote+StandInNote, OnStandIns(all, PaOnEnough)),
-		again(Fig4Claims, "fig4-train", "", rulesNote+StandInNote, OnStandIns(all, PaTrainsWell)),
+		claim("fig3-no-trace", "", onMusicNote, music(onMusic(ends, protocol.Points, paBetter))),
+		claim("fig3-train-ste", "", onMusicNote, music(onMusic(ends, protocol.Points, steFitsWorse))),
+		claim("fig3-low-rank", "Per batch method, the rank at the smallest size is less than half of the number of objects.", ranksNote, music(ranksOnMusic(all, rankIsLow))),
+		claim("fig3-rank", "Per batch method, the rank at all training triplets minus that at the smallest size is > 0, as a share of the number of objects.", ranksNote, music(ranksOnMusic(all, rankGrows))),
+		claim("fig4-ste", "", rulesNote+StandInNote, OnStandIns(all, SteConsistently)),
+		claim("fig4-ste-few", "", rulesNote+StandInNote, OnStandIns(all, SteOnFew)),
+		claim("fig4-pa", "", rulesNote+StandInNote, OnStandIns(all, PaOnEnough)),
+		claim("fig4-train", "", rulesNote+StandInNote, OnStandIns(all, PaTrainsWell)),
 	})
 }()
 

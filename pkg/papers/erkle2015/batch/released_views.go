@@ -61,6 +61,14 @@ const (
 	certifiedHow = "certified"
 )
 
+// The parts of the synthetic cells.
+const (
+	singlePart        = "single fits"
+	chainedPart       = "chained fits"
+	passesPart        = "passes"
+	chainedPassesPart = "passes, chained"
+)
+
 // Caps, declared before any full run. The paper's is 1000.
 const (
 	releasedCap = 1000
@@ -223,33 +231,25 @@ func methodsPanel(how, title string) frame.Panel {
 
 var releasedFig1c = frame.View{
 	Columns: 1, Missing: "any trial",
-	Panels: frame.Each(stepsPanel(singleHow, "steps on all triplets, from I"), stepsPanel(chainedHow, "steps on each mini-batch, from the kernel of the one before")),
+	Panels: frame.Each(stepsPanel(passesPart, singleHow, "steps on all triplets, from I"), stepsPanel(chainedPassesPart, chainedHow, "steps on each mini-batch, from the kernel of the one before")),
 	Caption: frame.Says("Test error after all training triplets against the number of passes: β of ERKLE, full gradient steps of the named programs.", "",
 		namedPrograms+"Each number of steps has the first step η, one of "+releasedEtas.String()+", and τ, one of "+fewTaus[protocol.GNMDSBatch].String()+" (second panel: 1), that are best on test, the paper's rule for the step. "+learning.Fig1Setup, ""),
 }
 
 // stepsPanel draws the errors after passes of ERKLE, and after as many steps of the named programs.
-func stepsPanel(how, title string) frame.Panel {
+func stepsPanel(cell, how, title string) frame.Panel {
 	p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: "passes, or gradient steps", YLabel: "test error (%)", XLog: true, Direct: true}}
 	for _, pair := range learning.Fig1Pairs {
-		p.Of = append(p.Of, stepsLine(pair.Online, onlineHow), stepsLine(pair.Batch.Name, how))
+		p.Of = append(p.Of, stepsLine(passesPart, pair.Online, onlineHow), stepsLine(cell, pair.Batch.Name, how))
 	}
 	return p
 }
 
 // stepsLine is the least mean error of a method among the settings of each number of passes.
-func stepsLine(method, how string) frame.Mark {
+func stepsLine(cell, method, how string) frame.Mark {
 	best := protocol.TestErrors.On(variants.BestRows("test", "tau", "first step"))
-	return frame.Line(protocol.Styles[method], "passes", best, frame.Percent).On(passesRows).Where("method", method, "how", how)
+	return frame.Line(protocol.Styles[method], "passes", best, frame.Percent).Where("cell", cell, "method", method, "how", how)
 }
-
-// passesRows are the rows in which passes are varied.
-var passesRows = Joined("passes", func(passes string) frame.Rows {
-	if passes == "" {
-		return func(t *table.Table) *table.Table { return t.Rows() }
-	}
-	return frame.Only("passes", passes)
-})
 
 // starred is a weight, with a star if it is at an end of the weights among which it was chosen.
 func starred(tau string, among []string) string {
@@ -368,9 +368,19 @@ func (r Reading) After(size, method string, m frame.Measure) frame.Measure {
 	return m.PerTrial("triplets", size).On(r.Rows(r.data, method))
 }
 
-// of is a measure of a method, the mean over the numbers of triplets, by trial.
+// of is a measure of a method, the mean over the numbers of triplets, by trial. Its rows are chosen once for all of them.
 func (r Reading) Of(method string, m frame.Measure) frame.Measure {
-	return r.mean(func(size string) frame.Measure { return r.After(size, method, m) })
+	return func(t *table.Table) []float64 {
+		rows := r.Rows(r.data, method)(t)
+		chosen := r
+		chosen.Rows = func(data, name string) frame.Rows {
+			if name == method {
+				return func(*table.Table) *table.Table { return rows }
+			}
+			return r.Rows(data, name)
+		}
+		return chosen.mean(func(size string) frame.Measure { return chosen.After(size, method, m) })(t)
+	}
 }
 
 // errors are those of a method on a part.

@@ -83,14 +83,11 @@ func drawRestarts(t *table.Table) (plots.Drawing, error) {
 // restartPanel draws the errors of the best starts and their rivals, or how far apart starts end.
 func restartPanel(data string, errors bool) frame.Panel {
 	p := frame.Panel{Panel: plots.Panel{Title: data, XLabel: "coordinates", YLabel: "worst start above best (%)", XLog: true}}
+	y := restartSpread
 	if errors {
-		p.YLabel = "test error (%)"
+		y, p.YLabel = protocol.TestErrors, "test error (%)"
 	}
 	for _, b := range learning.BatchNames {
-		y := restartSpread
-		if errors {
-			y = protocol.TestErrors
-		}
 		p.Of = append(p.Of, frame.Line(restartLine(b, ", coordinates"), "coordinates", y, frame.Percent).Where("method", b, "from", fromAnew))
 		if errors {
 			kernel := restartLine(b, ", kernel")

@@ -31,10 +31,9 @@ func Mean(head, column, format string) frame.Cell {
 // tauSizes are the sizes at which erkle2015/tau fits: every third of those of the figures, the last among them.
 func tauSizes(sizes []int) []int {
 	var out []int
-	for i := len(sizes) - 1; i >= 0; i -= 3 {
+	for i := (len(sizes) - 1) % 3; i < len(sizes); i += 3 {
 		out = append(out, sizes[i])
 	}
-	slices.Reverse(out)
 	return out
 }
 

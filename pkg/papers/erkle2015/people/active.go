@@ -3,6 +3,7 @@ package people
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -241,10 +242,7 @@ func (q *questions) next(per int, k mat.Symmetric) (triplets.Query, error) {
 }
 
 func (q *questions) learn(t metric.Triplet) error {
-	if err := q.first.Learn(t); err != nil {
-		return err
-	}
-	return q.chosen.Learn(t)
+	return errors.Join(q.first.Learn(t), q.chosen.Learn(t))
 }
 
 // ask has a person answer questions and a learner learn from the answers, and calls at with its kernel after so many
@@ -260,10 +258,7 @@ func ask(ctx context.Context, qs *questions, person *triplets.Respondent, learne
 				return err
 			}
 			t := person.Answer(q)
-			if err := learner.learn(t); err != nil {
-				return err
-			}
-			if err := qs.learn(t); err != nil {
+			if err := errors.Join(learner.learn(t), qs.learn(t)); err != nil {
 				return err
 			}
 		}
@@ -338,8 +333,6 @@ const activeAbout = "A simulated person answers questions \"is A more like B or 
 
 var activeRefit = fmt.Sprintf("It is fitted anew to all answers after one more per object, with the weight τ = %d of the trace (ours, not tuned), in up to %d accelerated steps from the kernel before; the questions in between are chosen by the same kernel.", activeTau, activeIterations)
 
-var activeBatches = "A batch kernel: " + activeRefit
-
 var activeSetups = map[string]string{
 	protocol.PAERKLE:    "The kernel is that of PA-ERKLE with one update per answer, and the next question is chosen by it.",
 	protocol.PAERKLETen: "The kernel is that of PA-ERKLE with 10 passes: after each answer 9 more updates with random earlier ones.",
@@ -397,7 +390,7 @@ func drawActiveAnswers(t *table.Table) (plots.Drawing, error) {
 	}
 	return frame.Given("any trial", plots.Drawing{Text: text}, func() plots.Caption {
 		return frame.Says("Error on the comparisons held out, which are answered without flips, after the last answer, and the number of answers per object after which the mean error, interpolated between the points of the figures, first is as small as that of random questions after the last answer.",
-			activeAbout, activeBatches, "")(t)
+			activeAbout, "A batch kernel: "+activeRefit, "")(t)
 	}), nil
 }
 

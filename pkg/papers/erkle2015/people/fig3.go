@@ -98,23 +98,21 @@ func (j *judged) count() error {
 			return err
 		}
 		r := set.Report
-		for _, c := range []struct {
-			what string
-			n    int
-		}{
-			{readAnswers, r.Read}, {degenerateAnswers, r.Degenerate}, {allAnswers, r.Triplets}, {allDistinct, r.Distinct},
-			{allConflicts, r.Conflicts}, {allCyclic, r.Cyclic}, {allOccurring, r.Occurring},
-		} {
-			add(c.what, c.n)
-		}
+		add("answers read", r.Read)
+		add("answers that do not compare three artists", r.Degenerate)
+		add("answers kept", r.Triplets)
+		add("different answers kept", r.Distinct)
+		add("questions answered both ways", r.Conflicts)
+		add("answers that take part in a contradiction", r.Cyclic)
+		add("artists that occur", r.Occurring)
 	}
 	c, err := datasets.CountTriplets(j.Split.Objects, j.Split.Train)
 	if err != nil {
 		return fmt.Errorf("training answers: %w", err)
 	}
-	add(trainOccurring, c.Occurring)
+	add("artists that occur in training answers", c.Occurring)
 	add(trainCyclic, c.Cyclic)
 	add(atMostViolated, protocol.Unsatisfiable(j.Split.Train))
-	add(againstTraining, protocol.Contradicted(j.Split.Train, j.Split.Test))
+	add("test answers that contradict training answers", protocol.Contradicted(j.Split.Train, j.Split.Test))
 	return nil
 }

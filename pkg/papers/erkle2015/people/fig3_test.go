@@ -8,6 +8,7 @@ import (
 
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/judge"
+	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/papers/erkle2015/batch"
 	"metriclab/pkg/papers/erkle2015/protocol"
 	"metriclab/pkg/papers/erkle2015/variants"
@@ -18,7 +19,7 @@ import (
 type judgedWorld struct {
 	wrong    func(part, method, setting string, size int) float64 // a share
 	rank     func(method string, size int) float64
-	step     func(method string, r protocol.Relation) float64 // mean length
+	step     func(method string, r triplets.Relation) float64 // mean length
 	chosen   map[string]float64                               // by family
 	features bool
 }
@@ -66,7 +67,7 @@ func (w judgedWorld) fill(t *table.Table, cell, data string, sizes []int) {
 		if w.step != nil {
 			for _, m := range []string{protocol.PAERKLE, protocol.STEERKLE} {
 				for r, name := range protocol.RelationNames {
-					add("step", m, name, "", table.Values{"count": 100, "sum": 100*w.step(m, protocol.Relation(r)) + .001*float64((trial+len(m))%3)})
+					add("step", m, name, "", table.Values{"count": 100, "sum": 100*w.step(m, triplets.Relation(r)) + .001*float64((trial+len(m))%3)})
 				}
 			}
 		}
@@ -93,7 +94,7 @@ func supportingMusic() judgedWorld {
 			return map[string]float64{protocol.PAERKLE: .20, protocol.PAERKLETen: .18, protocol.STEERKLE: .30, protocol.STEERKLETen: .28, protocol.GNMDSBatch: .22, protocol.STEBatch: .22, protocol.CKLBatch: .23}[method]
 		},
 		rank: func(_ string, size int) float64 { return float64(50 + size/100) },
-		step: func(method string, r protocol.Relation) float64 {
+		step: func(method string, r triplets.Relation) float64 {
 			return map[string][]float64{protocol.PAERKLE: {.2, .1, .3}, protocol.STEERKLE: {.5, .1, .9}}[method][r]
 		},
 		chosen: map[string]float64{variants.Families[0].Name: .1, variants.Families[2].Name: .3},
@@ -115,7 +116,7 @@ func opposingMusic() judgedWorld {
 		return map[string]float64{protocol.PAERKLE: .30, protocol.PAERKLETen: .28, protocol.STEERKLE: .20, protocol.STEERKLETen: .18, protocol.GNMDSBatch: .22, protocol.STEBatch: .22, protocol.CKLBatch: .23}[method]
 	}
 	w.rank = func(_ string, size int) float64 { return float64(400 - size/100) }
-	w.step = func(method string, r protocol.Relation) float64 {
+	w.step = func(method string, r triplets.Relation) float64 {
 		return map[string][]float64{protocol.PAERKLE: {.2, .1, .9}, protocol.STEERKLE: {.5, .1, .3}}[method][r]
 	}
 	return w
@@ -166,7 +167,7 @@ func TestDrasticWithoutConflicts(t *testing.T) {
 		for _, m := range []string{protocol.PAERKLE, protocol.STEERKLE} {
 			for r, name := range protocol.RelationNames {
 				v := table.Values{"count": 10, "sum": 1}
-				if protocol.Relation(r) == protocol.Conflicting {
+				if triplets.Relation(r) == triplets.RelationConflicting {
 					v = table.Values{"count": 0, "sum": 0}
 				}
 				tb.Add(table.Key{"cell": "all", "trial": strconv.Itoa(trial), "kind": "step", "method": m, "setting": name}, v)

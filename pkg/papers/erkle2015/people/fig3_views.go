@@ -11,6 +11,7 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/frame"
+	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/papers/erkle2015/batch"
 	"metriclab/pkg/papers/erkle2015/learning"
 	"metriclab/pkg/papers/erkle2015/protocol"
@@ -202,7 +203,7 @@ func drawMusicConflicts(t *table.Table) (plots.Drawing, error) {
 	p := plots.Panel{XLabel: "mean length γ of a step in one pass", XMin: 0}
 	for i, method := range []string{protocol.PAERKLE, protocol.STEERKLE} {
 		mark := plots.Intervals{Name: method, Color: protocol.Styles[method].Color}
-		for _, rel := range []protocol.Relation{protocol.Agreeing, protocol.NewTriplet, protocol.Conflicting} {
+		for _, rel := range []triplets.Relation{triplets.RelationImplied, triplets.RelationUnordered, triplets.RelationConflicting} {
 			name := protocol.RelationNames[rel]
 			if i == 0 {
 				counts := steps.Where("method", method, "setting", name).Values("count")
@@ -231,7 +232,7 @@ func drawMusicConflicts(t *table.Table) (plots.Drawing, error) {
 }
 
 // describeRelation names the relations in text.
-var describeRelation = [...]string{protocol.NewTriplet: "neither implied nor contradicted by earlier ones", protocol.Agreeing: "implied by earlier ones", protocol.Conflicting: "contradicted by earlier ones"}
+var describeRelation = [...]string{triplets.RelationUnordered: "neither implied nor contradicted by earlier ones", triplets.RelationImplied: "implied by earlier ones", triplets.RelationConflicting: "contradicted by earlier ones"}
 
 func plainMean(v []float64) string {
 	return strconv.FormatFloat(math.Round(10*stat.Mean(v, nil))/10, 'f', -1, 64)

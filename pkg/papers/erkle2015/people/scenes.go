@@ -39,7 +39,7 @@ var Scenes = experiment.Spec{
 				panic(err)
 			}
 			s := scenesSettings{
-				Data: name, Counts: d.At(scale), First: activeFirst, Totals: scenesTotals, Held: 1000, Candidates: 300,
+				Data: name, Counts: d.At(scale), First: activeFirst, Totals: []int{3600, 5200}, Held: 1000, Candidates: 300,
 				AskTau: activeTau, AskIterations: activeIterations, Sizes: []int{100, 250, 500, 750, 1000}, Taus: scenesTaus, Iterations: protocol.ConvergedIterations, Tol: protocol.BatchTol,
 			}
 			if scale == experiment.Smoke {
@@ -61,15 +61,12 @@ var Scenes = experiment.Spec{
 	Cost:    20 * time.Second,
 }
 
-// scenesTotals are how many answers were collected: the paper's total, and what its rounds sum up to.
-var scenesTotals = []int{3600, 5200}
-
 // scenesSettings are those of a cell.
 type scenesSettings struct {
 	Data string `key:"data"` // the name of a protocol.DataSet
 	protocol.Counts
 	First  int   `key:"random answers per object"`
-	Totals []int `key:"answers,list"` // ascending
+	Totals []int `key:"answers,list"` // the paper's total, and what its rounds sum up to
 	// Held is the number of random answers that are never asked for.
 	Held int `key:"random test"`
 	// Candidates is how many questions about an object are weighed per round, random ones of those that have an answer.

@@ -1,6 +1,9 @@
 package people
 
 import (
+	"cmp"
+	"strings"
+
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/papers/erkle2015/batch"
@@ -18,47 +21,27 @@ func scenesReadings() (out []batch.Reading) {
 	return out
 }
 
-const (
-	scenesKnown    = "the findings of erkle2015/fig4 on the same people's answers, drawn at random"
-	scenesNote     = " Questions are asked as in Section 5.4. Readings: of 3,600 collected answers (the paper's total) or 5,200 (the sum of its rounds), τ by validation or best on test." + batch.StandInNote
-	scenesReadNote = " Readings: τ by validation or best on test." + batch.StandInNote
-)
+// sceneClaim is a claim of Fig. 4, of questions asked as in Section 5.4, at 5 sizes in place of 12; in other words if a statement is given.
+func sceneClaim(id, view, title, statement string, what batch.Compares) experiment.Claim {
+	c := batch.Again(batch.Fig4Claims, "fig4-"+id, "scenes-"+id, view, "the findings of erkle2015/fig4 on the same people's answers, drawn at random", "",
+		" Questions are asked as in Section 5.4. Readings: of 3,600 collected answers (the paper's total) or 5,200 (the sum of its rounds), τ by validation or best on test."+batch.StandInNote, batch.OnStandIns(scenesReadings(), what))
+	c.Title, c.Statement = title, cmp.Or(statement, strings.TrimSuffix(c.Statement, ".")+" (questions asked as in Section 5.4).")
+	c.Predicate = strings.Replace(c.Predicate, "the 12 sizes", "the 5 sizes", 1)
+	return c
+}
 
 var scenesClaims = experiment.Claims([]experiment.Claim{
-	{
-		ID: "scenes-ste", View: "scenes",
-		Statement: "STE-ERKLE consistently outperforms STE-Batch (questions asked as in Section 5.4).",
-		Where:     batch.Section54 + ", Fig. 4a", Theirs: experiment.FigureOnly, Afterwards: scenesKnown,
-		Predicate: "At each of the 5 sizes, the test error of STE-Batch minus that of STE-ERKLE (δ = 1) is > 0, with one and with ten passes, on both stand-ins." + scenesNote,
-		Test:      batch.OnStandIns(scenesReadings(), batch.SteConsistently),
-	},
-	{
-		ID: "scenes-ste-few", View: "scenes",
-		Statement: "STE-ERKLE performs well under a small number of triplets relative to all other methods (questions asked as in Section 5.4).",
-		Where:     batch.Section54 + ", Fig. 4a", Theirs: experiment.FigureOnly, Afterwards: scenesKnown,
-		Predicate: "Averaged over the sizes up to 250 triplets, the test error of STE-ERKLE (δ = 1, one pass) is less than that of each other method, on both stand-ins." + scenesNote,
-		Test:      batch.OnStandIns(scenesReadings(), batch.SteOnFew),
-	},
-	{
-		ID: "scenes-pa", View: "scenes",
-		Title:     "PA-ERKLE is comparable to GNMDS-Batch or outperforms it, given at least 500 triplets (asked as in Section 5.4).",
-		Statement: "PA-ERKLE is comparable or outperforms its batch counterpart in GNMDS-Batch, given enough triplets (at least 500; questions asked as in Section 5.4).",
-		Where:     batch.Section54 + ", Fig. 4a", Theirs: "at least 500", Afterwards: scenesKnown,
-		Predicate: "Averaged over the sizes from 500 triplets on, the test error of PA-ERKLE is less than that of GNMDS-Batch plus 1 point, with one and with ten passes, on both stand-ins." + scenesNote,
-		Test:      batch.OnStandIns(scenesReadings(), batch.PaOnEnough),
-	},
-	{
-		ID: "scenes-train", View: "scenes-train",
-		Statement: "PA-ERKLE performs quite well in training error compared to all other methods (questions asked as in Section 5.4).",
-		Where:     batch.Section54 + ", Fig. 4b", Theirs: experiment.FigureOnly, Afterwards: scenesKnown,
-		Predicate: "Averaged over the 5 sizes, the error of PA-ERKLE on the triplets seen so far is less than that of each other method plus 1 point, one pass against one pass and ten against ten and each against all batch methods, on both stand-ins." + scenesNote,
-		Test:      batch.OnStandIns(scenesReadings(), batch.PaTrainsWell),
-	},
+	sceneClaim("ste", "scenes", "", "", batch.SteConsistently),
+	sceneClaim("ste-few", "scenes", "", "", batch.SteOnFew),
+	sceneClaim("pa", "scenes",
+		"PA-ERKLE is comparable to GNMDS-Batch or outperforms it, given at least 500 triplets (asked as in Section 5.4).",
+		"PA-ERKLE is comparable or outperforms its batch counterpart in GNMDS-Batch, given enough triplets (at least 500; questions asked as in Section 5.4).", batch.PaOnEnough),
+	sceneClaim("train", "scenes-train", "", "", batch.PaTrainsWell),
 	{
 		ID: "scenes-challenging", View: "scenes",
 		Statement: "The experiment is especially challenging: the adaptive selection intentionally chooses triplets that give disparate information.",
 		Where:     batch.Section54, Theirs: "no number",
-		Predicate: "Averaged over the 5 sizes, the test error on 3,600 answers asked adaptively minus that on as many asked at random, paired by trial, is > 0 for each of the 7 methods on both stand-ins; each is trained, validated and tested on parts of its own answers." + scenesReadNote,
+		Predicate: "Averaged over the 5 sizes, the test error on 3,600 answers asked adaptively minus that on as many asked at random, paired by trial, is > 0 for each of the 7 methods on both stand-ins; each is trained, validated and tested on parts of its own answers. Readings: τ by validation or best on test." + batch.StandInNote,
 		Test:      scenesAsked(protocol.TestErrors, askedAdaptive, askedRandom).StandIn("stand-ins"),
 	},
 	{

@@ -95,18 +95,15 @@ func drawScenes(of frame.Measure, label, shown string) func(t *table.Table) (plo
 	return func(t *table.Table) (plots.Drawing, error) {
 		d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"data", "answers", "method", "after the first triplets (%)", "mean over sizes (%)", "after all (%)", "after all, τ best on test (%)"}}}
 		for key, g := range frame.Groups(t, "cell", "answers") {
-			r := map[string]batch.Reading{}
-			for _, rule := range []string{protocol.ByValidation, protocol.ByTest} {
-				r[rule] = scenesBy(strings.Split(key[1], ",")[0], 0, rule).On(key[0])
-			}
+			by := func(rule string) batch.Reading { return scenesBy(strings.Split(key[1], ",")[0], 0, rule).On(key[0]) }
 			p := frame.Panel{Panel: plots.Panel{Title: key[0] + ": " + key[1], XLabel: "triplets seen", YLabel: label}}
 			for _, m := range learning.AllMethods {
-				p.Of = append(p.Of, r[protocol.ByValidation].Line(protocol.Styles[m], m, of, frame.Percent))
+				p.Of = append(p.Of, by(protocol.ByValidation).Line(protocol.Styles[m], m, of, frame.Percent))
 				if g.Where("method", m).Len() == 0 {
 					continue
 				}
 				at := func(rule string, at func([]string) []string) string {
-					return frame.WithInterval("", r[rule].As("", at).Of(m, of), frame.Percent).Of(g)
+					return frame.WithInterval("", by(rule).As("", at).Of(m, of), frame.Percent).Of(g)
 				}
 				d.Text.Rows = append(d.Text.Rows, append(key, m, at(protocol.ByValidation, batch.AtStart), at(protocol.ByValidation, batch.AtAll), at(protocol.ByValidation, batch.AtEnd), at(protocol.ByTest, batch.AtEnd)))
 			}

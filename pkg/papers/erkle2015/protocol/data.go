@@ -17,23 +17,13 @@ import (
 
 const PaperKey = "erkle2015"
 
-// Relation says how a triplet stands to those seen before it.
-type Relation = triplets.Relation
-
-// The relations as tables name them.
-const (
-	NewTriplet  = triplets.RelationUnordered
-	Agreeing    = triplets.RelationImplied
-	Conflicting = triplets.RelationConflicting
-)
-
 // RelationNames are those of tables.
-var RelationNames = [...]string{NewTriplet: "new", Agreeing: "agreeing", Conflicting: "conflicting"}
+var RelationNames = [...]string{triplets.RelationUnordered: "new", triplets.RelationImplied: "agreeing", triplets.RelationConflicting: "conflicting"}
 
 // Relations returns how each triplet stands to those before it.
-func Relations(ts []metric.Triplet) []Relation {
+func Relations(ts []metric.Triplet) []triplets.Relation {
 	var o triplets.Order
-	out := make([]Relation, len(ts))
+	out := make([]triplets.Relation, len(ts))
 	for i, t := range ts {
 		out[i] = o.Relation(t)
 		o.Add(t)
@@ -48,7 +38,7 @@ func Unsatisfiable(ts []metric.Triplet) int {
 	var o triplets.Order
 	n := 0
 	for _, t := range ts {
-		if o.Relation(t) == Conflicting {
+		if o.Relation(t) == triplets.RelationConflicting {
 			n++
 			continue
 		}
@@ -66,7 +56,7 @@ func Contradicted(known, ts []metric.Triplet) int {
 	}
 	n := 0
 	for _, t := range ts {
-		if o.Relation(t) == Conflicting {
+		if o.Relation(t) == triplets.RelationConflicting {
 			n++
 		}
 	}

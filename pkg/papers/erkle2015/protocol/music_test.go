@@ -50,18 +50,18 @@ func closure(ts []metric.Triplet) map[[2]pair]bool {
 
 func TestRelationsAgainstTheClosure(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	count := map[Relation]int{}
+	count := map[triplets.Relation]int{}
 	for range 20 {
 		ts := randomTriplets(rng, 5, 12)
 		for i, got := range Relations(ts) {
 			near, far := pairOf(ts[i].A, ts[i].Near), pairOf(ts[i].A, ts[i].Far)
 			known := closure(ts[:i])
-			want := NewTriplet
+			want := triplets.RelationUnordered
 			switch {
 			case known[[2]pair{far, near}]:
-				want = Conflicting
+				want = triplets.RelationConflicting
 			case known[[2]pair{near, far}]:
-				want = Agreeing
+				want = triplets.RelationImplied
 			}
 			if got != want {
 				t.Fatalf("%v after %v: relation %d, want %d", ts[i], ts[:i], got, want)
@@ -69,7 +69,7 @@ func TestRelationsAgainstTheClosure(t *testing.T) {
 			count[got]++
 		}
 	}
-	for r := NewTriplet; r <= Conflicting; r++ {
+	for r := triplets.RelationUnordered; r <= triplets.RelationConflicting; r++ {
 		if count[r] < 10 {
 			t.Errorf("relation %d occurs %d times: too few to test it", r, count[r])
 		}
@@ -99,7 +99,7 @@ func TestWithoutCyclesAKernelSatisfiesAll(t *testing.T) {
 		var kept []metric.Triplet
 		var o triplets.Order
 		for _, x := range randomTriplets(rng, n, 60) {
-			if o.Relation(x) != Conflicting {
+			if o.Relation(x) != triplets.RelationConflicting {
 				o.Add(x)
 				kept = append(kept, x)
 			}
