@@ -215,7 +215,7 @@ func (o printer) claim(a *app, e harness.Explained, c harness.ExplainedClaim) {
 	if c.Ours {
 		whose = ofOurs
 	}
-	o.lines(2, [][2]string{{"statement", c.Statement}, {"whose", whose}, {"where", c.Where}, {"added", afterwards(c.Afterwards)}, {"paper", c.Theirs}, {"tested", c.Predicate}})
+	o.lines(2, [][2]string{{"statement", c.Statement}, {"whose", whose}, {"where", c.Where}, {"added", afterwards(c.Afterwards)}, {"paper", c.Theirs}, {"tested", c.Predicate}, {"in the test", c.Finding.Predicate()}})
 	o.why(2, c.Finding)
 	for _, v := range c.Seeds {
 		o.lines(2, [][2]string{{fmt.Sprintf("with seed %d", v.Seed), string(v.Verdict)}})

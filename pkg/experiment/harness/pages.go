@@ -209,6 +209,7 @@ func (s *section) claimsPage() []byte {
 		item("where", text(c.Place()))
 		item("paper", text(c.Theirs))
 		item("tested", text(c.Predicate))
+		item("in the test", text(f.Predicate()))
 		writeFinding(&b, f)
 		if v := s.ViewOf(c); v != "" {
 			if figure := s.figure(v); figure != "" {
