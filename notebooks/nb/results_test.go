@@ -34,7 +34,7 @@ func toy(runs *int) experiment.Spec {
 			run.Rows.Add(table.Key{"what": "x"}, table.Values{"value": 5})
 			return nil
 		},
-		Views: []experiment.View{{Name: "v", Draw: func(*table.Table) (plots.Drawing, error) {
+		Views: []experiment.View{{Name: "v", Title: "V", Draw: func(*table.Table) (plots.Drawing, error) {
 			return plots.Drawing{Text: &plots.TextTable{Head: []string{"a"}}}, nil
 		}}},
 		Claims: []experiment.Claim{{
@@ -143,7 +143,7 @@ func timedToy(runs *int) experiment.Spec {
 		return trial(ctx, run)
 	}
 	s.Timing = true
-	s.Views = append(s.Views, experiment.View{Name: "w", DrawTimed: func(t, times *table.Table) (plots.Drawing, error) {
+	s.Views = append(s.Views, experiment.View{Name: "w", Title: "W", DrawTimed: func(t, times *table.Table) (plots.Drawing, error) {
 		all := times.Where("phase", experiment.TotalPhase)
 		if t.Len() != 1 || all.Len() != 1 {
 			return plots.Drawing{}, errors.New("no times")

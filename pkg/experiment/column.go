@@ -139,46 +139,46 @@ func (c Columns) WithDerived(rows *table.Table) (t *table.Table, err error) {
 // columnName matches what a head of CSV shows as it is.
 var columnName = regexp.MustCompile(`^[\pL\pN](?:[\pL\pN _./+-]*[\pL\pN])?$`)
 
-// CheckColumns returns an error unless the declaration makes sense: plain names that do not
+// checkColumns returns an error unless the declaration makes sense: plain names that do not
 // repeat, a meaning for each, texts first, derived numbers last, kinds that are declared.
-func (s Spec) CheckColumns() error {
+func (s Spec) checkColumns() error {
 	kinds := map[string]bool{}
 	for _, k := range s.Kinds {
 		if k.Name == "" || kinds[k.Name] || k.Meaning == "" {
-			return fmt.Errorf("%s: kind %q has no meaning, or its name is empty or occurs twice", s.ID, k.Name)
+			return fmt.Errorf("its kind %q has no meaning, or its name is empty or occurs twice", k.Name)
 		}
 		kinds[k.Name] = true
 	}
 	if hasKind := slices.Contains(s.Columns.Texts(), KindColumn); hasKind != (len(kinds) > 0) {
-		return fmt.Errorf("%s: %d kinds are declared; a column %q and kinds go together", s.ID, len(kinds), KindColumn)
+		return fmt.Errorf("%d kinds are declared; a column %q and kinds go together", len(kinds), KindColumn)
 	}
 	seen := map[string]bool{"job": true, "cell": true, "trial": true}
 	order := 0 // of texts, numbers, derived numbers
 	for _, c := range s.Columns {
 		for _, name := range c.Names() {
 			if !columnName.MatchString(name) || seen[name] {
-				return fmt.Errorf("%s: column name %q is not one of letters, digits and a few signs between them, or occurs twice", s.ID, name)
+				return fmt.Errorf("its column name %q is not one of letters, digits and a few signs between them, or occurs twice", name)
 			}
 			seen[name] = true
 		}
 		rank := 1
 		switch {
 		case c.Text && (c.Unit != "" || c.Len > 0 || c.Derive != nil):
-			return fmt.Errorf("%s: column %s: a text has no unit, no length and is not derived", s.ID, c.Name)
+			return fmt.Errorf("its column %s: a text has no unit, no length and is not derived", c.Name)
 		case c.Meaning == "" || c.Len < 0 || c.Len > 0 && c.Derive != nil:
-			return fmt.Errorf("%s: column %s: want a meaning, a length of at least 0, and no derived vector", s.ID, c.Name)
+			return fmt.Errorf("its column %s: want a meaning, a length of at least 0, and no derived vector", c.Name)
 		case c.Text:
 			rank = 0
 		case c.Derive != nil:
 			rank = 2
 		}
 		if rank < order {
-			return fmt.Errorf("%s: column %s: texts stand first, derived numbers last", s.ID, c.Name)
+			return fmt.Errorf("its column %s: texts stand first, derived numbers last", c.Name)
 		}
 		order = rank
 		for _, k := range c.Kinds {
 			if !kinds[k] {
-				return fmt.Errorf("%s: column %s: kind %q is not declared", s.ID, c.Name, k)
+				return fmt.Errorf("its column %s: kind %q is not declared", c.Name, k)
 			}
 		}
 	}

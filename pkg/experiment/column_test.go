@@ -65,7 +65,9 @@ func TestCheckColumns(t *testing.T) {
 		"text after number": {nil, experiment.Columns{x, experiment.Text("a", "text")}, "texts stand first"},
 		"number derived":    {nil, experiment.Columns{derived, x}, "derived numbers last"},
 	} {
-		err := experiment.Spec{ID: "toy/a", Kinds: tt.kinds, Columns: tt.columns}.CheckColumns()
+		s := sound()
+		s.Kinds, s.Columns = tt.kinds, tt.columns
+		err := s.Check(experiment.Full)
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s: error is %v, want %q", name, err, tt.want)
 		}

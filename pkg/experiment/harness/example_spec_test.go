@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/experiment/harness"
 	"metriclab/pkg/experiment/host"
 	"metriclab/pkg/judge"
@@ -43,6 +44,10 @@ var walks = experiment.Spec{
 		run.Rows.Add(nil, table.Values{"distance": math.Abs(float64(at))})
 		return nil
 	},
+	Views: []experiment.View{{Name: "walks", Title: "Distances", Draw: frame.View{
+		Text:    &frame.Text{By: []string{"cell", "steps"}, Cells: []frame.Cell{frame.Of("distance", frame.Column("distance"), frame.Band{}, "%.1f")}},
+		Caption: frame.Says("Mean distances.", "Random walks.", "", ""),
+	}.Draw}},
 	Claims: experiment.Claims([]experiment.Claim{{
 		ID: "slow", Statement: "A walk gets less far than a third of its steps.", Where: "folklore", Theirs: experiment.FigureOnly, Predicate: "distance < 100/3 in each trial of the cell 100",
 		Test: func(t *table.Table) judge.Test {

@@ -338,7 +338,7 @@ func TestMergeLeavesOthers(t *testing.T) {
 	cfg.Trials = 3
 	mustRun(t, cfg)
 	old := toySpec(nil)
-	old.Version = 0
+	old.Version = 2
 	mustRun(t, toyConfig(small, experiment.Smoke, toyPaper(old)))
 
 	target := t.TempDir()

@@ -160,11 +160,17 @@ func (c Config) check(sel []Selected) error {
 	if c.Trials < 0 {
 		return &ConfigError{fmt.Sprintf("trials %d, want at least 1", c.Trials)}
 	}
+	if _, err := experiment.ParseScale(string(c.Scale)); err != nil {
+		return &ConfigError{err.Error()}
+	}
 	if err := c.Shard.check(); err != nil {
 		return err
 	}
 	var names []string
 	for _, s := range sel {
+		if err := s.Spec.Check(c.Scale); err != nil {
+			return &ConfigError{err.Error()}
+		}
 		for _, cell := range s.Spec.Cells(c.Scale) {
 			names = append(names, cell.Name)
 		}
@@ -331,6 +337,9 @@ func (c *Config) plans(ctx context.Context, sel []Selected) ([]*plan, error) {
 
 // plan plans one experiment, without regard to the shard.
 func (c *Config) plan(ctx context.Context, s Selected) (*plan, error) {
+	if err := s.Spec.Check(c.Scale); err != nil {
+		return nil, &ConfigError{err.Error()}
+	}
 	var err error
 	if s.Spec, err = supplied(s.Spec, c.Scale, c.Data, c.Cells); err != nil {
 		return nil, err
@@ -338,9 +347,6 @@ func (c *Config) plan(ctx context.Context, s Selected) (*plan, error) {
 	p := &plan{
 		Selected: s, cfg: c, store: openStore(c.Folders.Store),
 		records: map[string]*record{}, rows: map[string]*table.Table{},
-	}
-	if err := s.Spec.CheckColumns(); err != nil {
-		return nil, &ConfigError{err.Error()}
 	}
 	digests := map[string]string{}
 	for _, cell := range s.Spec.Cells(c.Scale) {

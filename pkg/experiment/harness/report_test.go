@@ -191,7 +191,7 @@ func TestReportDrawsTheSelected(t *testing.T) {
 		"nothing of a draft": {experiment.Smoke, withPlot, func(*experiment.Spec, string) {}, false},
 		"its title":          {experiment.Full, nil, func(s *experiment.Spec, _ string) { s.Title = "Other lines" }, true},
 		"a claim":            {experiment.Full, nil, func(s *experiment.Spec, _ string) { s.Claims[0].Predicate = "y > 1" }, true},
-		"one claim more":     {experiment.Full, nil, func(s *experiment.Spec, _ string) { s.Claims = append(s.Claims, s.Claims[0]) }, true},
+		"one claim more":     {experiment.Full, nil, func(s *experiment.Spec, _ string) { s.Claims = append(s.Claims, s.Claims[0]); s.Claims[1].ID = "more" }, true},
 		"one view more":      {experiment.Full, nil, func(s *experiment.Spec, _ string) { *s = withPlot(*s) }, true},
 		"its words":          {experiment.Full, nil, removed("text.md"), true},
 		"its image":          {experiment.Full, withPlot, removed("plot.png"), true},

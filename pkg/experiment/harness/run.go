@@ -787,6 +787,9 @@ func (r *runner) manifest(sel []Selected, start time.Time) {
 // Collect runs all jobs of an experiment one after another in memory and
 // returns its table, for notebooks and tests. trials 0 means the default.
 func Collect(ctx context.Context, s experiment.Spec, env *experiment.Env, trials int, base uint64) (*table.Table, error) {
+	if err := s.Check(env.Scale); err != nil {
+		return nil, &ConfigError{err.Error()}
+	}
 	e := *env
 	if e.Lap == nil {
 		e.Lap = func(string) func() { return func() {} }

@@ -546,3 +546,39 @@ func TestLapsAddUp(t *testing.T) {
 		t.Errorf("got %v, want %v", l.phases, want)
 	}
 }
+
+// A part that is missing is named before anything runs or is written; experiment.TestCheck has all parts.
+func TestRunNamesMissingParts(t *testing.T) {
+	dir := t.TempDir()
+	for name, change := range map[string]func(*experiment.Spec, *Config){
+		"experiment: toy/lines: it lacks Cells: write func(experiment.Scale) []experiment.Cell":       func(s *experiment.Spec, _ *Config) { s.Cells = nil },
+		"experiment: toy/lines: it lacks Trials: write how many":                                      func(s *experiment.Spec, _ *Config) { s.Trials = nil },
+		"experiment: toy/lines: it lacks Trial: write func(ctx context.Context, run *experiment.Run)": func(s *experiment.Spec, _ *Config) { s.Trial = nil },
+		`experiment: scale "" is not allowed, want smoke or full`:                                     func(_ *experiment.Spec, c *Config) { c.Scale = "" },
+	} {
+		s, cfg := toySpec(nil), toyConfig(dir, experiment.Full, experiment.Paper{})
+		change(&s, &cfg)
+		sel := selected(toyPaper(s))
+		calls := map[string]func() error{
+			"Run":    func() error { _, err := Run(t.Context(), sel, cfg); return err },
+			"Report": func() error { _, err := Report(t.Context(), sel, cfg); return err },
+		}
+		if strings.Contains(name, "toy/lines") {
+			calls["Stand"] = func() error { _, err := Stand(t.Context(), sel, cfg); return err }
+			calls["Pages"] = func() error { _, err := Pages(t.Context(), sel, cfg); return err }
+			calls["Collect"] = func() error {
+				_, err := Collect(t.Context(), s, &experiment.Env{Scale: experiment.Full}, 0, 1)
+				return err
+			}
+		}
+		for call, f := range calls {
+			_, ours := errors.AsType[*ConfigError](f())
+			if err := f(); !ours || !strings.HasPrefix(err.Error(), name) {
+				t.Errorf("%s: error %v, want %s", call, err, name)
+			}
+		}
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+		t.Errorf("%d files are written, error %v", len(files), err)
+	}
+}
