@@ -1,5 +1,3 @@
-// Package examples builds the programs below it and compares what they print with
-// their output.txt; -update rewrites it.
 package examples
 
 import (
@@ -21,6 +19,7 @@ import (
 	_ "metriclab/pkg/datasets/sample"
 	_ "metriclab/pkg/datasets/synthetic"
 	_ "metriclab/pkg/experiment"
+	_ "metriclab/pkg/experiment/frame"
 	_ "metriclab/pkg/experiment/harness"
 	_ "metriclab/pkg/experiment/host"
 	_ "metriclab/pkg/feedback"
@@ -150,7 +149,7 @@ func TestOnePage(t *testing.T) {
 }
 
 // writes are the files that programs leave in their working folder.
-var writes = map[string]string{"map": "out/map.png", "spec": "out/spec/mine/clouds/claims.json"}
+var writes = map[string]string{"map": "out/map.png", "spec": "out/clouds/mine/clouds/claims.json"}
 
 func TestOutput(t *testing.T) {
 	for _, name := range folders(t) {

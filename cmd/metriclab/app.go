@@ -237,7 +237,7 @@ copies. The units are B, kB, MB, GB, TB and KiB, MiB, GiB, TiB.`,
 		return usageError{fmt.Errorf("%w; see: %s --help", err, c.CommandPath())}
 	})
 	root.DisableAutoGenTag = true // the documentation has no date
-	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.mergeCommand(), a.submitCommand(), a.planCommand(), a.reportCommand(), a.reseedCommand(), a.explainCommand(), a.dataCommand(), a.lookCommand(), a.fitCommand(), a.evaluateCommand(), a.compareCommand(), a.transformCommand(), a.plotCommand(), a.predictCommand(), a.neighboursCommand(), a.learnCommand(), a.learnersCommand(), a.versionCommand(), a.completionCommand())
+	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.mergeCommand(), a.submitCommand(), a.planCommand(), a.reportCommand(), a.reseedCommand(), a.explainCommand(), a.newCommand(), a.dataCommand(), a.lookCommand(), a.fitCommand(), a.evaluateCommand(), a.compareCommand(), a.transformCommand(), a.plotCommand(), a.predictCommand(), a.neighboursCommand(), a.learnCommand(), a.learnersCommand(), a.versionCommand(), a.completionCommand())
 	root.AddCommand(topics()...)
 	root.SetUsageTemplate(usageTemplate)
 	root.SetVersionTemplate("metriclab {{.Version}}\n")
@@ -257,6 +257,7 @@ const overview = `metriclab: papers on metric learning, run again and graded. Wh
   metriclab report --scale full      the report and the scorecard from what is there
   metriclab reseed pola2004/fig3     again with another seed: which verdicts change
   metriclab explain pola2004/fig3    what was found of each claim; with a claim's name, why
+  metriclab new experiment NAME      a program with an experiment of one's own, to begin with
   metriclab data get                 fetch the data that full scale needs
   metriclab fit DATA.csv             learn a metric on your own table and save it
   metriclab evaluate DATA.csv        its nearest-neighbour error, beside Euclidean
