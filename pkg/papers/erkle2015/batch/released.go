@@ -145,7 +145,7 @@ var releasedAnswersColumns = slices.DeleteFunc(slices.Clone(releasedColumns), fu
 	return slices.Contains([]string{"passes", "first step", "residual", "excess"}, c.Name)
 })
 
-func (s releasedSettings) measure(ctx context.Context, run protocol.SplitRun) error {
+func (s releasedSettings) Measure(ctx context.Context, run protocol.SplitRun) error {
 	r := releasedRun{run, s}
 	switch s.Part {
 	case singlePart:

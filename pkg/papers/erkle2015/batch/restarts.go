@@ -93,7 +93,7 @@ var restartColumns = slices.Concat(experiment.Columns{
 	experiment.Number("iterations", "", "mean number of iterations"),
 })
 
-func (x restartSettings) measure(ctx context.Context, run protocol.SplitRun) error {
+func (x restartSettings) Measure(ctx context.Context, run protocol.SplitRun) error {
 	r := &restartRun{run, x}
 	if err := FollowERKLE(ctx, run.Split, run.Seed, x.Sizes, func(method string, seen int, k mat.Symmetric) {
 		v := table.Values{}

@@ -93,7 +93,7 @@ var tauColumns = slices.Concat(experiment.Columns{
 	experiment.Number("rank", "", "rank of the kernel"),
 })
 
-func (x tauSettings) measure(ctx context.Context, run protocol.SplitRun) error {
+func (x tauSettings) Measure(ctx context.Context, run protocol.SplitRun) error {
 	b, err := protocol.BatchOf(x.Method)
 	if err != nil {
 		return err

@@ -68,7 +68,7 @@ func TestTauSizes(t *testing.T) {
 
 // The choices are those of the committed table.
 func TestTauIsThatOfTheTable(t *testing.T) {
-	dir := filepath.Join("..", "..", "..", "results", filepath.FromSlash(Tau.ID))
+	dir := filepath.Join("..", "..", "..", "..", "results", filepath.FromSlash(Tau.ID))
 	if _, err := os.Stat(dir); err != nil {
 		t.Fatal(err)
 	}

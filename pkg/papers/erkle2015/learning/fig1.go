@@ -134,8 +134,8 @@ var fig1Columns = slices.Concat(experiment.Columns{
 	experiment.Number("step", "", "size δ of the plain gradient steps, chosen by the reading"),
 })
 
-// measure measures ERKLE after each part of the training triplets, and at the sizes of the batch methods.
-func (p fig1OnlinePart) measure(ctx context.Context, r protocol.SplitRun) error {
+// Measure measures ERKLE after each part of the training triplets, and at the sizes of the batch methods.
+func (p fig1OnlinePart) Measure(ctx context.Context, r protocol.SplitRun) error {
 	at := slices.Clone(p.Sizes)
 	for i := range p.Parts {
 		at = append(at, (i+1)*len(r.Split.Train)/p.Parts)
@@ -150,8 +150,8 @@ func (p fig1OnlinePart) measure(ctx context.Context, r protocol.SplitRun) error 
 	return nil
 }
 
-// measure measures the batch methods at the sizes.
-func (p fig1BatchPart) measure(ctx context.Context, r protocol.SplitRun) error {
+// Measure measures the batch methods at the sizes.
+func (p fig1BatchPart) Measure(ctx context.Context, r protocol.SplitRun) error {
 	for _, g := range p.Grids {
 		b, err := protocol.BatchOf(g.Method)
 		if err != nil {
@@ -199,8 +199,8 @@ func (p fig1BatchPart) measure(ctx context.Context, r protocol.SplitRun) error {
 	return nil
 }
 
-// measure measures ERKLE with several β, and batch methods after some gradient steps, over all training triplets.
-func (p fig1PassesPart) measure(ctx context.Context, r protocol.SplitRun) error {
+// Measure measures ERKLE with several β, and batch methods after some gradient steps, over all training triplets.
+func (p fig1PassesPart) Measure(ctx context.Context, r protocol.SplitRun) error {
 	all := len(r.Split.Train)
 	for _, pair := range Fig1Pairs {
 		for _, beta := range p.Passes {

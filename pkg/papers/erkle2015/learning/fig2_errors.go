@@ -81,7 +81,7 @@ var fig2ErrorsColumns = slices.Concat(experiment.Columns{
 	experiment.Text("triplets", "training triplets seen so far").In(protocol.CurveRow),
 }, protocol.ErrorColumns("validation"), protocol.ErrorColumns("test"))
 
-func (p ErrorsOnline) measure(ctx context.Context, r protocol.SplitRun) error {
+func (p ErrorsOnline) Measure(ctx context.Context, r protocol.SplitRun) error {
 	params, err := protocol.ErkleParams(p.Method)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (p ErrorsOnline) measure(ctx context.Context, r protocol.SplitRun) error {
 	return nil
 }
 
-func (p errorsMany) measure(ctx context.Context, r protocol.SplitRun) error {
+func (p errorsMany) Measure(ctx context.Context, r protocol.SplitRun) error {
 	var sizes []int
 	for i, to := range r.Checkpoints() {
 		if (len(r.Checkpoints())-1-i)%manyEvery == 0 { // the last is among them
@@ -127,9 +127,9 @@ func sum(counts []protocol.ErrorCount) protocol.ErrorCount {
 	return out
 }
 
-// measure runs a method with the settings of the grids and keeps the curves of those that are best on validation and on test triplets,
+// Measure runs a method with the settings of the grids and keeps the curves of those that are best on validation and on test triplets,
 // by the errors summed over checkpoints; of equals the first.
-func (p errorsSteps) measure(ctx context.Context, r protocol.SplitRun) error {
+func (p errorsSteps) Measure(ctx context.Context, r protocol.SplitRun) error {
 	i := slices.IndexFunc(stepMethods, func(m protocol.StepMethod) bool { return m.Name == p.Method })
 	if i < 0 {
 		return fmt.Errorf("erkle2015: method: %q is not known", p.Method)

@@ -65,7 +65,7 @@ const (
 	readingsPart = "ERKLE, other settings"
 )
 
-func (s fig3Settings) measure(ctx context.Context, r protocol.SplitRun) error {
+func (s fig3Settings) Measure(ctx context.Context, r protocol.SplitRun) error {
 	j := &judged{r, s.JudgedSettings}
 	switch s.Part {
 	case onlinePart:

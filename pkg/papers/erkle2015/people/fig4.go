@@ -48,7 +48,7 @@ type fig4Settings struct {
 	Tolerance  map[string]float64                `key:"%v tolerance"`
 }
 
-func (s fig4Settings) measure(ctx context.Context, r protocol.SplitRun) error {
+func (s fig4Settings) Measure(ctx context.Context, r protocol.SplitRun) error {
 	j := &judged{r, s.JudgedSettings}
 	every := s.Every
 	if s.Data == protocol.MaterialOwn {

@@ -95,8 +95,8 @@ func (c TestCount) String() string {
 	return strconv.Itoa(int(c))
 }
 
-// draws are the settings of the split of any settings that embed them.
-func (s SplitSettings) draws() SplitSettings { return s }
+// Draws are the settings of the split of any settings that embed them.
+func (s SplitSettings) Draws() SplitSettings { return s }
 
 // Stopping are the settings by which a batch method stops.
 type Stopping struct {
@@ -191,14 +191,14 @@ type SplitRun struct {
 // Measured is the trial of a cell whose settings say which split it draws, and measure with it what they say.
 func Measured(ctx context.Context, run *experiment.Run) error {
 	part := run.Cell.Settings.(interface {
-		draws() SplitSettings
-		measure(ctx context.Context, r SplitRun) error
+		Draws() SplitSettings
+		Measure(ctx context.Context, r SplitRun) error
 	})
-	s, err := SplitOf(run.Env, part.draws(), run.Seed)
+	s, err := SplitOf(run.Env, part.Draws(), run.Seed)
 	if err != nil {
 		return err
 	}
-	return part.measure(ctx, SplitRun{run, s})
+	return part.Measure(ctx, SplitRun{run, s})
 }
 
 // DrawSynthetic answers random comparisons of points from a Gaussian without error (Section 5.1).

@@ -66,7 +66,7 @@ var denoiseColumns = slices.Concat(experiment.Columns{
 	experiment.Number("flipped", "", "training triplets with a flipped answer"),
 })
 
-func (x denoiseSettings) measure(ctx context.Context, r protocol.SplitRun) (err error) {
+func (x denoiseSettings) Measure(ctx context.Context, r protocol.SplitRun) (err error) {
 	noisy := r.Flipped(x.Flipped)
 	right := map[metric.Triplet]bool{}
 	for _, t := range noisy.Clean[:len(noisy.Train)] {

@@ -77,7 +77,7 @@ var flipsColumns = slices.Concat(experiment.Columns{
 	experiment.Number("iterations", "", "iterations of the batch fit with that weight"),
 })
 
-func (x flipsSettings) measure(ctx context.Context, r protocol.SplitRun) error {
+func (x flipsSettings) Measure(ctx context.Context, r protocol.SplitRun) error {
 	s := r.Flipped(x.Flipped)
 	add := func(method string, errors, v table.Values) {
 		maps.Copy(v, errors)

@@ -49,7 +49,7 @@ var repeatsColumns = slices.Concat(experiment.Columns{
 	experiment.Text("triplets", "training triplets seen"),
 }, protocol.ErrorColumns("train"), protocol.ErrorColumns("test"))
 
-func (repeatsSettings) measure(ctx context.Context, r protocol.SplitRun) error {
+func (repeatsSettings) Measure(ctx context.Context, r protocol.SplitRun) error {
 	s := r.Split
 	for _, method := range drawMethods {
 		p, err := protocol.ErkleParams(method)

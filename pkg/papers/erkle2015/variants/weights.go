@@ -77,7 +77,7 @@ var weightsColumns = slices.Concat(experiment.Columns{
 	experiment.Number("trace", "", "trace of the kernel; that of the first one is the number of objects"),
 })
 
-func (w weightsSettings) measure(ctx context.Context, r protocol.SplitRun) error {
+func (w weightsSettings) Measure(ctx context.Context, r protocol.SplitRun) error {
 	s := r.Split
 	for _, x := range w.learners() {
 		if err := protocol.RunERKLE(ctx, s, x.params, r.Seed, []int{len(s.Train)}, func(_ int, l *triplets.ERKLE) {
