@@ -53,7 +53,7 @@ func TestNewExperiment(t *testing.T) {
 	}
 	mod, ours := readTest(t, filepath.Join("rings", "go.mod")), readTest(t, filepath.Join(root, "go.mod"))
 	_, required, _ := strings.Cut(ours, "\nrequire (\n")
-	for _, want := range []string{"module mine/rings\n\ngo 1.", "\nrequire metriclab v0.0.0\n", "\nreplace metriclab => \"" + filepath.ToSlash(root) + "\"\n", strings.Split(required, "\n")[0]} {
+	for _, want := range []string{"module mine/rings\n\ngo 1.", "\nrequire " + modulePath() + " v0.0.0\n", "\nreplace " + modulePath() + " => \"" + filepath.ToSlash(root) + "\"\n", strings.Split(required, "\n")[0]} {
 		if !strings.Contains(mod, want) {
 			t.Errorf("go.mod lacks %q:\n%s", want, mod)
 		}
@@ -73,7 +73,7 @@ func TestNewExperiment(t *testing.T) {
 		{"com1", "Windows has a device of that name"},
 		{"a b", `new experiment takes a name, got ["a" "b"]`},
 		{"", "new experiment takes a name, got []"},
-		{"other --module " + os.TempDir(), `has no go.mod that begins with "module metriclab"`},
+		{"other --module " + os.TempDir(), "has no go.mod that begins with \"module " + modulePath()},
 	} {
 		c := newCommand(toys(nil))
 		if code := c.run(append([]string{"new", "experiment"}, strings.Fields(tt.args)...)...); code != exitUsage || !strings.Contains(c.err.String(), tt.want) {
