@@ -268,7 +268,6 @@ const overview = `metriclab: papers on metric learning, run again and graded. Wh
   metriclab neighbours NEW.csv       the nearest training rows of new rows
   metriclab learn --learner pola     learn online from JSON lines, answer each with a prediction
   metriclab learners itml            all about a learner; without a name, which there are
-  metriclab version                  what this program was built from
 Every command explains itself with --help. Exit codes: 0, 1 failed, 2 usage, 3 missing, 130 interrupted.
 `
 

@@ -31,7 +31,7 @@ func TestScorecard(t *testing.T) {
 	for file, wants := range map[string][]string{
 		"toy/README.md":       {"# toy\n", "| [lines](lines/README.md) | Lines with noise | [1 reproduced](lines/claims.md) | [text](lines/text.md) |"},
 		"toy/lines/README.md": {"6 trials, 24 jobs, 0s of computing time; made by `metriclab run toy/lines --scale full`.", "## The lines in numbers\n\nRows.", "[table.csv](table.csv)"},
-		"toy/lines/claims.md": {"\n## positive\n\n> y | is &lt;positive>.\n\n**reproduced**\n\n- where: Section 0\n- paper: figure only, no number\n- tested: y > 0\n- ours: holds in 6 of 6 trials\n"},
+		"toy/lines/claims.md": {"\n## positive\n\n> y | is &lt;positive>.\n\n**reproduced**\n\n- where: Section 0\n- paper: figure only, no number\n- tested: y > 0\n- in the test: a statement holds in every trial of 6\n- ours: holds in 6 of 6 trials\n"},
 	} {
 		page := mustRead(t, dir, filepath.FromSlash(file))
 		for _, want := range append(wants, pageSign) {
