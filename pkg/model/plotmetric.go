@@ -102,7 +102,7 @@ func (m *Model) PlotMetric() (Picture, error) {
 			break
 		}
 		p.Shares = append(p.Shares, values[i]/total)
-		v := plots.Intervals{Name: fmt.Sprintf("axis %d (%.3g %% of the trace)", i+1, 100*values[i]/total), Labels: names, Color: i}
+		v := plots.Intervals{Name: fmt.Sprintf("axis %d (%.3g %% of the trace)", i+1, 100*values[i]/total), Labels: names, Color: i, Shape: i}
 		for _, j := range shown {
 			v.X = append(v.X, vectors.At(i, j))
 		}

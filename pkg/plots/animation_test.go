@@ -34,6 +34,15 @@ func animationOf(t *testing.T, d Drawing, o Options) (data []byte, text string) 
 	return files[2].Data, string(files[3].Data)
 }
 
+// Lines may grow: the frames keep their size, since they have a legend.
+func TestAnimatedLines(t *testing.T) {
+	var frames []Panel
+	for _, x := range []float64{1, 5, 10} {
+		frames = append(frames, Panel{XLabel: "round", YLabel: "loss", XMax: 10, YMax: 1, Marks: []Mark{Line{Name: "mean loss", X: []float64{0, x}, Y: []float64{1, 0.5}}}})
+	}
+	animationOf(t, Drawing{Panels: frames[2:], Frames: frames}, Options{})
+}
+
 // The GIF shows each frame as it is drawn alone, half a second each, for ever.
 func TestAnimation(t *testing.T) {
 	d := drawMoving(1, 2, 3)

@@ -1,7 +1,6 @@
 package plots
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/plot/vg"
@@ -14,7 +13,9 @@ func (m Arrow) clean(p *Panel, n *notes) (Mark, error) {
 			return nil, err
 		}
 	}
-	m.Dash = dashOf(m.Dash, m.Dashed)
+	if m.Dashed {
+		m.Dash = Dashed
+	}
 	switch {
 	case !isFinite(m.X0, m.Y0, m.X1, m.Y1):
 		n.add("The arrow %sis not finite and is not drawn.", of(m.Name))
@@ -45,22 +46,18 @@ func drawArrow(c *draw.Canvas, m Arrow, from, to vg.Point) {
 		}
 		return
 	}
-	u := d.Scale(1 / n)
-	h := min(vg.Length(head), n)
-	neck := to.Sub(u.Scale(h))
+	neck := to.Sub(d.Scale(min(head, n) / n))
 	c.StrokeLines(s, c.ClipLinesXY([]vg.Point{from, neck})...)
-	side := vg.Point{X: -u.Y, Y: u.X}.Scale(half)
 	if c.Contains(to) {
-		c.FillPolygon(s.Color, []vg.Point{to, neck.Add(side), neck.Sub(side)})
+		arrowHead(c, s.Color, neck, to, half)
 	}
 }
 
-func (m Arrow) legend() []entry {
-	if m.Name == "" {
-		return nil
-	}
-	return []entry{{m.Name, fmt.Sprintf("arrow %d %d", m.Color, m.Dash), false, func(c *draw.Canvas) {
+func (m Arrow) legend() (entry, bool) {
+	return entry{m.Name, lookOf(arrowLook, Style{Color: m.Color, Dash: m.Dash}), "", func(c *draw.Canvas) {
 		y := c.Center().Y
 		drawArrow(c, m, vg.Point{X: c.Min.X, Y: y}, vg.Point{X: c.Max.X, Y: y})
-	}}}
+	}}, m.Name != ""
 }
+
+func (m Arrow) cut(x, y axis) bool { return false }

@@ -52,8 +52,9 @@ func (a axis) contains(v float64) bool {
 
 // newAxis pads the data's span so that marks keep off the frame. A linear axis
 // of values that are not negative starts at zero if the data come near it,
-// since most of what is drawn here are rates and losses.
-func newAxis(data span, log bool) axis {
+// since most of what is drawn here are rates and losses; where things are numbered
+// from one, it starts before the first.
+func newAxis(data span, log, whole bool) axis {
 	const pad = 0.05
 	switch {
 	case data.empty() && log:
@@ -78,11 +79,18 @@ func newAxis(data span, log bool) axis {
 	}
 	d := pad * (data.hi - data.lo)
 	a := axis{data.lo - d, data.hi + d, false}
-	if data.lo >= 0 && data.lo <= 0.3*data.hi {
+	const numbered = 100 // up to which the lack of a zero is seen
+	switch {
+	case whole && data.lo == 1 && data.hi <= numbered:
+		a.lo = max(a.lo, 0.5)
+	case data.lo >= 0 && data.lo <= 0.3*data.hi:
 		a.lo = 0
 	}
 	return a
 }
+
+// counts reports whether two whole numbers are on the axis.
+func (a axis) counts() bool { return math.Floor(a.hi)-math.Ceil(a.lo) >= 1 }
 
 // tick is a position on an axis; minor ticks have no label.
 type tick struct {
@@ -90,42 +98,80 @@ type tick struct {
 	label string
 }
 
-// ticks returns about n labelled ticks; minor ones are added on log axes.
-func (a axis) ticks(n int) []tick {
-	if a.log {
-		return a.logTicks(n)
-	}
-	return linearTicks(a.lo, a.hi, n)
-}
-
-// fittingTicks returns ticks whose labels do not touch on a horizontal axis of
-// the given length.
-func (a axis) fittingTicks(length vg.Length) []tick {
-	var out []tick
-	for n := max(2, int(length/(1.5*vg.Centimeter))); n >= 1; n-- {
-		out = a.ticks(n)
-		end, fits := vg.Length(math.Inf(-1)), true
-		for _, t := range out {
+// ticks returns ticks for an axis of the given length, whose labels do not touch. Those of whole numbers are whole. A
+// logarithmic axis has at least two labels.
+func (a axis) ticks(length vg.Length, upright, whole bool) []tick {
+	fits := func(ticks []tick) bool {
+		end := vg.Length(math.Inf(-1))
+		for _, t := range ticks {
 			if t.label == "" {
 				continue
 			}
-			w := tickText.width(t.label)
-			x := vg.Length(a.norm(t.at)) * length
-			fits = fits && x-w/2 > end+tickText.size*0.4
-			end = x + w/2
+			size, gap := tickText.width(t.label), tickText.size*0.4
+			if upright {
+				size, gap = tickText.height(1), tickText.size*0.3
+			}
+			at := vg.Length(a.norm(t.at)) * length
+			if at-size/2 <= end+gap {
+				return false
+			}
+			end = at + size/2
 		}
-		if fits {
-			break
+		return true
+	}
+	if a.log && !a.within() {
+		return a.logTicks(fits)
+	}
+	n := max(4, int(length/(1.2*vg.Centimeter)))
+	for most := 2 * n; n < most && len(linearTicks(a.lo, a.hi, n, whole)) < 3; n++ { // two do not show a scale
+	}
+	all := linearTicks(a.lo, a.hi, 2*n, whole)
+	for ; n >= 1; n-- {
+		if out := linearTicks(a.lo, a.hi, n, whole); fits(out) && labelled(out) >= min(2, len(all)) {
+			return out
 		}
 	}
-	return out
+	return atEnds(all)
 }
 
-func linearTicks(lo, hi float64, n int) []tick {
+// labelled counts the ticks with labels.
+func labelled(ticks []tick) (n int) {
+	for _, t := range ticks {
+		if t.label != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// atEnds leaves their labels to the first and the last of the ticks that have some.
+func atEnds(ticks []tick) []tick {
+	last := labelled(ticks)
+	for i, n := 0, 0; i < len(ticks); i++ {
+		if ticks[i].label == "" {
+			continue
+		}
+		if n++; n > 1 && n < last {
+			ticks[i].label = ""
+		}
+	}
+	return ticks
+}
+
+// within reports whether a logarithmic axis is so short that round numbers at equal steps are its ticks.
+func (a axis) within() bool {
+	const decades = 0.7 // 2, 5 and 10 are two at least beyond
+	return math.Log10(a.hi/a.lo) < decades
+}
+
+func linearTicks(lo, hi float64, n int, whole bool) []tick {
 	if hi-lo < 1/largest {
 		return nil
 	}
 	step := niceStep((hi - lo) / float64(max(n, 1)))
+	if whole {
+		step = max(step, 1)
+	}
 	first, last := math.Ceil(lo/step-1e-9), math.Floor(hi/step+1e-9)
 	// A range at the limit of the precision has no round numbers inside, and at
 	// 2⁵³ steps from zero a step changes nothing.
@@ -179,10 +225,10 @@ func power(e int) string {
 
 func minus(s string) string { return strings.Replace(s, "-", "−", 1) }
 
-// logTicks labels powers of ten, and 2 and 5 times them if the axis spans
-// less than two decades. It falls back on linear ticks inside one decade.
-func (a axis) logTicks(n int) []tick {
-	decades := math.Log10(a.hi / a.lo)
+// logTicks labels powers of ten and 2 and 5 times them, or powers of ten, or each second, third, ... of these: the
+// most that fit, but at least two. Between powers of ten that are all labelled, the others up to nine times have small
+// ticks; else the powers have.
+func (a axis) logTicks(fits func([]tick) bool) []tick {
 	first, last := int(math.Floor(math.Log10(a.lo)+1e-9)), int(math.Ceil(math.Log10(a.hi)-1e-9))
 	plain := first >= -3 && last <= 4
 	label := func(m float64, e int) string {
@@ -195,22 +241,35 @@ func (a axis) logTicks(n int) []tick {
 		}
 		return strconv.FormatFloat(m, 'f', 0, 64) + "×" + power(e)
 	}
-	if decades < 0.7 {
-		return linearTicks(a.lo, a.hi, n)
+	// with labels 2 and 5 times each power, or each so many powers.
+	const crowd = 6 // decades beyond which small ticks would be a comb
+	with := func(between bool, every int) (out []tick) {
+		for e := first; e <= last; e++ {
+			for m := 1.0; m < 10; m++ {
+				t := tick{at: m * math.Pow(10, float64(e))}
+				if !a.contains(t.at) || (every > 1 || last-first > crowd) && m > 1 {
+					continue
+				}
+				if m == 1 && e%every == 0 || between && (m == 2 || m == 5) {
+					t.label = label(m, e)
+				}
+				out = append(out, t)
+			}
+		}
+		return out
 	}
-	every := max(1, int(math.Ceil(decades/float64(max(n, 2)))))
-	var out []tick
-	for e := first; e <= last; e++ {
-		for m := 1.0; m < 10; m++ {
-			t := tick{at: m * math.Pow(10, float64(e))}
-			if !a.contains(t.at) || every > 1 && m > 1 {
-				continue
-			}
-			if m == 1 && e%every == 0 || decades < 2 && (m == 2 || m == 5) && n > 2 {
-				t.label = label(m, e)
-			}
-			out = append(out, t)
+	const few = 2 // decades up to which 2 and 5 are wanted
+	if out := with(true, 1); math.Log10(a.hi/a.lo) <= few && fits(out) {
+		return out
+	}
+	for every := 1; every <= last-first; every++ {
+		out := with(false, every)
+		if labelled(out) < 2 {
+			break
+		}
+		if fits(out) {
+			return out
 		}
 	}
-	return out
+	return atEnds(with(true, 1))
 }

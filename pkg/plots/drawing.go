@@ -1,8 +1,27 @@
 // Package plots draws the figures and tables of the experiments: marks on
 // gonum/plot, arranged in grids. It sees tables and numbers, never learners.
+//
+// # Rules
+//
+// What a reader needs is decided here, once for all drawings:
+//
+//	names      one style for each, in all panels; Styles is a table of them
+//	lines      up to eight carry their names at their ends; those that coincide are drawn side by side
+//	intervals  are cut at what is possible and at the end of the axis; an arrowhead marks a cut
+//	axes       panels with one title begin at zero together; logarithmic ones have two labels at least; counts have whole ticks
+//	titles     do not break before their last word
+//	captions   end with a full stop
+//
+// Render refuses what breaks the rules of names and captions. Faults lists what else is hard to read, such as names that
+// look alike in grey.
 package plots
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+)
 
 // Drawing is a figure (a grid of panels) or a text table, with a caption that
 // stands alone.
@@ -13,8 +32,10 @@ type Drawing struct {
 	// Notes are warnings and what is missing, printed below the caption.
 	Notes []string
 
-	// Panels are laid out row by row in Columns columns (0 means 1). Legends
-	// are drawn below the panels, once if all panels have the same.
+	// Panels are laid out row by row in Columns columns (0 means 1). Up to eight
+	// lines in a panel carry their names at their right ends, if all end there and
+	// the data keep room. Other names stand in legends below the panels, once for
+	// those that share one.
 	Panels  []Panel
 	Columns int
 	// Frames are an animation beside the panels, nil if there is none: one
@@ -27,7 +48,7 @@ type Drawing struct {
 	Text *TextTable
 }
 
-// Caption says what a drawing shows, in sentences.
+// Caption says what a drawing shows, in sentences. Each field ends with a full stop: Render refuses others.
 type Caption struct {
 	// Shows is what is drawn, and how to read it.
 	Shows string
@@ -39,10 +60,37 @@ type Caption struct {
 	Ends string
 }
 
+func (c Caption) fields() []string { return []string{c.Shows, c.Data, c.Protocol, c.Intervals, c.Ends} }
+
+// check refuses a field that does not end as a sentence does.
+func (c Caption) check() error {
+	for i, s := range c.fields() {
+		s = strings.TrimSpace(s)
+		if s != "" && !strings.ContainsAny(s[len(s)-1:], ".!?") {
+			words := strings.Fields(s)
+			return fmt.Errorf("field %s ends with %q, want a full stop", []string{"Shows", "Data", "Protocol", "Intervals", "Ends"}[i], strings.Join(words[max(0, len(words)-5):], " "))
+		}
+	}
+	return nil
+}
+
+// withCuts is the caption with an explanation of arrowheads, if there are any.
+func (c Caption) withCuts(panels ...*prepared) Caption {
+	for _, p := range panels {
+		for _, m := range p.marks {
+			if m.cut(p.x, p.y) {
+				c.Intervals = strings.TrimSpace(c.Intervals + " " + cutNote)
+				return c
+			}
+		}
+	}
+	return c
+}
+
 // String is the caption as one paragraph.
 func (c Caption) String() string {
 	var out []string
-	for _, s := range []string{c.Shows, c.Data, c.Protocol, c.Intervals, c.Ends} {
+	for _, s := range c.fields() {
 		if s != "" {
 			out = append(out, s)
 		}
@@ -72,9 +120,7 @@ type Panel struct {
 	// left out, and labels that would touch are turned. At is finite, and positive if XLog. A
 	// panel of Intervals, Heat or Images must not have them.
 	XTicks []Tick
-	// Direct writes the names of lines at their right ends, in their colours, in place of a
-	// legend. Names that would touch are moved apart.
-	Direct bool
+	Direct bool // has no effect
 	// HideAxes draws no frame and ticks; the labels stay. Images have none
 	// anyway.
 	HideAxes bool
@@ -86,7 +132,12 @@ type Panel struct {
 // Mark is something drawn in a panel. The marks of this package are the only
 // ones; they are used as values, not pointers. NaN, infinities (any number
 // beyond 1e150) and values that are not positive on a log axis are left out,
-// and Render counts them in the notes.
+// and Render counts them in the notes. A name has one style in a drawing, and
+// two names have two: Render refuses others.
+//
+// Error bars and bands end at what is possible and at the end of the axis. Where
+// they would go on, an arrowhead says so in place of a cap, and Render explains it in
+// the caption.
 type Mark interface {
 	// clean checks the mark and returns a copy without what cannot be drawn,
 	// noted in n; nil if nothing is left.
@@ -94,7 +145,10 @@ type Mark interface {
 	// extent returns the range of a clean mark's data; empty if it has none.
 	extent(p *Panel) (x, y span)
 	draw(f *frame)
-	legend() []entry
+	// legend returns how the mark looks and its icon, false if it has no name.
+	legend() (entry, bool)
+	// cut reports whether an interval is cut on axes.
+	cut(x, y axis) bool
 }
 
 // Points is a scatter with optional error bars. XErr and YErr hold half-widths
@@ -104,8 +158,11 @@ type Points struct {
 	X, Y       []float64
 	XErr, YErr []float64
 	Labels     []string // drawn beside the points if not nil and where there is room; "" for none
-	Color      int      // index into the palette that colour-blind readers can tell apart, or Grey
-	Shape      int      // index into the eight glyph shapes
+	Color      int      // Blue, ...: index into the palette that colour-blind readers can tell apart, or Grey
+	Shape      int      // Circle, ...: index into the glyph shapes
+	// Possible is the range of what X and Y measure, such as {0, 100} of per cent.
+	// Error bars are cut there. Both zero means no bounds.
+	Possible [2]float64
 
 	crowd int // points of the largest Points of the panel
 }
@@ -117,8 +174,14 @@ type Line struct {
 	X, Y   []float64
 	Lo, Hi []float64 // nil for no band
 	Color  int
-	Dash   int
-	Dashed bool // Dash is Dashed, if it is else Solid
+	Dash   int  // Solid, ...: index into the dashes
+	Dashed bool // Dash is Dashed
+	// Possible is the range of what Y measures. The band is cut there. Both zero
+	// means no bounds.
+	Possible [2]float64
+
+	which, among int // place among the panel's lines with a band
+	shift        vg.Length
 }
 
 // Diagonal is the line y = x, where two methods are equal.
@@ -168,7 +231,7 @@ type Arrow struct {
 	Name           string
 	X0, Y0, X1, Y1 float64
 	Color, Dash    int
-	Dashed         bool // Dash is Dashed, if it is else Solid
+	Dashed         bool // Dash is Dashed
 }
 
 // Intervals is a dot plot: one row per label from the top, a dot with an
@@ -180,10 +243,10 @@ type Intervals struct {
 	X, Err []float64
 	// Lo and Hi are the ends of intervals that are not symmetric, in place of Err; nil for
 	// none.
-	Lo, Hi []float64
-	Color  int
-	// Possible is the range of what X measures, such as {0, 100} of per cent. A
-	// bar ends there, without a cap. Both zero means no bounds.
+	Lo, Hi       []float64
+	Color, Shape int
+	// Possible is the range of what X measures, such as {0, 100} of per cent.
+	// Intervals are cut there. Both zero means no bounds.
 	Possible [2]float64
 
 	which, among int // place among the panel's Intervals

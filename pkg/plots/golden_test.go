@@ -3,6 +3,7 @@ package plots
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"image/png"
 	"math"
 	"math/rand/v2"
@@ -37,6 +38,9 @@ var golden = []struct {
 	{"grid", 75, Options{Watermark: "smoke scale: not a result"}, drawGridOfPanels},
 	{"figure2", 75, Options{Watermark: "smoke scale: not a result"}, drawImagesAndHeats},
 	{"direct", 100, Options{}, drawDirect},
+	{"styles", 75, Options{}, drawStyles},
+	{"cut", 100, Options{}, drawCut},
+	{"coincide", 100, Options{}, drawCoincide},
 	{"nominal", 100, Options{}, drawNominal},
 	{"empty", defaultDPI, Options{}, drawEmpty},
 }
@@ -75,12 +79,72 @@ func drawDirect() Drawing {
 	return Drawing{
 		Caption: Caption{Shows: "Names at the lines, one legend."}, Columns: 2,
 		Panels: []Panel{
-			{Title: "apart", XLabel: "triplets", YLabel: "error (%)", XLog: true, YLog: true, YMin: 10, YMax: 60, Direct: true, Marks: []Mark{
+			{Title: "apart", XLabel: "triplets", YLabel: "error (%)", XLog: true, YLog: true, YMin: 10, YMax: 60, Marks: []Mark{
 				line("one", 0, 12), line("two", 1, 12.2), line("three", 2, 12.2), line("above", 4, 25), Reference{Name: "chance", At: 50, Color: Grey},
 			}},
 			{Title: "legends", XLabel: "triplets", YLabel: "error (%)", Marks: []Mark{
 				line("one", 0, 12), Reference{Name: "chance", At: 50, Color: Grey},
 			}},
+		},
+	}
+}
+
+// drawStyles has the first twelve names of a list, as lines with a legend, as lines with their names, and as glyphs.
+func drawStyles() Drawing {
+	var names []string
+	for i := range 12 {
+		names = append(names, fmt.Sprintf("name %d", i+1))
+	}
+	styles := Ordered(names...)
+	d := Drawing{Caption: Caption{Shows: "All styles."}, Columns: 2, Panels: []Panel{{Title: "lines"}, {Title: "glyphs"}}}
+	for i, name := range names {
+		l, p := styles.Line(name), styles.Points(name)
+		l.X, l.Y = []float64{0, 3, 10}, []float64{float64(i), float64(i), float64(i) + 1}
+		p.X, p.Y = []float64{0, 3, 10}, l.Y
+		d.Panels[0].Marks, d.Panels[1].Marks = append(d.Panels[0].Marks, l), append(d.Panels[1].Marks, p)
+	}
+	return d
+}
+
+// drawCut has intervals that are cut at what is possible, at the end of the axis, and on a logarithmic axis.
+func drawCut() Drawing {
+	percent := [2]float64{0, 100}
+	x := []float64{1, 2, 3, 4}
+	return Drawing{
+		Caption: Caption{Shows: "Cut intervals."}, Columns: 2,
+		Panels: []Panel{
+			{Title: "possible", XLabel: "error (%)", Marks: []Mark{
+				Intervals{Name: "ours", Labels: []string{"cut at 0", "ends at 0", "at 0"}, X: []float64{2, 3, 0}, Err: []float64{4, 3, 1}, Possible: percent},
+				Intervals{Name: "theirs", Labels: []string{"cut at 0", "ends at 0", "at 0"}, X: []float64{98, 90, 50}, Err: []float64{4, 10, 60}, Possible: percent, Color: Vermillion, Shape: Triangle},
+			}},
+			{Title: "axis", XLabel: "triplets", YLabel: "error (%)", YMin: 0, YMax: 60, Marks: []Mark{
+				Line{Name: "line", X: x, Y: []float64{50, 20, 5, 3}, Lo: []float64{20, 10, -5, -10}, Hi: []float64{80, 30, 15, 16}, Possible: percent},
+				Line{Name: "other", X: x, Y: []float64{58, 40, 15, 8}, Lo: []float64{50, 30, -5, -10}, Hi: []float64{65, 50, 35, 20}, Possible: percent, Color: Green},
+				Points{Name: "points", X: []float64{1.5, 2.5, 3.5}, Y: []float64{57, 30, 2}, YErr: []float64{8, 8, 8}, Possible: percent, Color: Purple, Shape: Diamond},
+			}},
+			{Title: "logarithmic", XLabel: "triplets", YLabel: "time (s)", YLog: true, Marks: []Mark{
+				Points{Name: "points", X: x, Y: []float64{1, 3, 10, 1000}, YErr: []float64{2, 1, 5, 2000}, Color: Purple, Shape: Diamond},
+			}},
+		},
+	}
+}
+
+// drawCoincide has lines that lie on each other, in part and at the frame's edge.
+func drawCoincide() Drawing {
+	line := func(name string, color, dash int, y ...float64) Line {
+		l := Line{Name: name, Color: color, Dash: dash, Y: y}
+		for i := range y {
+			l.X = append(l.X, float64(i))
+		}
+		return l
+	}
+	return Drawing{
+		Caption: Caption{Shows: "Lines that coincide."}, Columns: 2,
+		Panels: []Panel{
+			{YLabel: "error (%)", Marks: []Mark{
+				line("a", Blue, Solid, 50, 30, 20, 15, 10), line("b", Orange, Solid, 50, 30, 20, 15, 10), line("c", Green, Solid, 50, 30, 20.1, 18, 5), line("alone", Purple, Solid, 40, 35, 30, 28, 27),
+			}},
+			{YLabel: "error (%)", Marks: []Mark{line("d", Black, Solid, 9, 0, 0, 0, 0), line("e", Sky, Dashed, 5, 0, 0, 0, 0)}},
 		},
 	}
 }
@@ -100,7 +164,7 @@ func drawNominal() Drawing {
 func drawLine() Drawing {
 	var a, b, c Line
 	a = Line{Name: "cumulative squared loss (mean, 95 % interval)", Color: 0}
-	b = Line{Name: "bound of Theorem 1", Color: 1, Dashed: true}
+	b = Line{Name: "bound of Theorem 1", Color: 1, Dash: Dashed}
 	c = Line{Name: "broken where the data are missing", Color: 2}
 	for i := range 41 {
 		x := 250 * float64(i)
@@ -173,8 +237,8 @@ func drawArrows() Drawing {
 		Marks: []Mark{
 			Points{Name: "pair", X: []float64{-1, 1.5}, Y: []float64{0.5, 1.4}, Labels: []string{"x", "x′"}},
 			Arrow{Name: "√λ₁ u₁", X1: 1.8, Y1: -0.9, Color: 1},
-			Arrow{Name: "√λ₂ u₂", X1: 0.4, Y1: 0.8, Color: 2},
-			Arrow{Name: "difference of the pair", X0: -1, Y0: 0.5, X1: 1.5, Y1: 1.4, Color: Grey, Dashed: true},
+			Arrow{Name: "√λ₂ u₂", X1: 0.4, Y1: 0.8, Color: Orange},
+			Arrow{Name: "difference of the pair", X0: -1, Y0: 0.5, X1: 1.5, Y1: 1.4, Color: Grey, Dash: Dashed},
 		},
 	}}}
 }
@@ -185,7 +249,7 @@ func drawIntervals() Drawing {
 		Title: "Mean test error over 45 pairs", XLabel: "error (%)",
 		Marks: []Mark{
 			Intervals{Name: "10,000 images", Labels: labels, X: []float64{1.4, 1.3, 4.1, 0.9}, Err: []float64{0.1, 0.15, 0.6, 0.1}, Possible: [2]float64{0.85, 4.4}}, // cuts both ends of bars
-			Intervals{Name: "1,000 images", Labels: labels, X: []float64{2.4, 2.6, math.NaN(), 1.6}, Err: []float64{0.2, 0.4, 0, 0.2}, Color: 1},
+			Intervals{Name: "1,000 images", Labels: labels, X: []float64{2.4, 2.6, math.NaN(), 1.6}, Err: []float64{0.2, 0.4, 0, 0.2}, Color: Vermillion, Shape: Triangle},
 			Reference{Name: "printed value", At: 0.7, Vertical: true, Color: Grey},
 		},
 	}}}
@@ -202,7 +266,7 @@ func drawLog() Drawing {
 		p.YErr = append(p.YErr, 0.5/math.Sqrt(x))
 	}
 	p.X, p.Y, p.YErr = append(p.X, 0), append(p.Y, 1), append(p.YErr, 0)
-	near := Points{Name: "near", X: []float64{1.5, 3, 20}, Y: []float64{0.02, 0.1, 0.4}}
+	near := Points{Name: "near", Shape: Triangle, X: []float64{1.5, 3, 20}, Y: []float64{0.02, 0.1, 0.4}}
 	return Drawing{Columns: 2, Panels: []Panel{
 		{Title: "Many decades", XLabel: "rounds T", YLabel: "mean loss", XLog: true, YLog: true, Marks: []Mark{a, p}},
 		{Title: "Few decades", XLabel: "k", YLabel: "error", XLog: true, YLog: true, Marks: []Mark{near}},

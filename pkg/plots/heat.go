@@ -95,7 +95,7 @@ func heatPalette(nominal bool) color.Palette {
 	if nominal {
 		p := make(color.Palette, 0, len(palette)+2)
 		for _, c := range palette {
-			p = append(p, c)
+			p = append(p, c.NRGBA)
 		}
 		return append(p, greyLine, badCell)
 	}
@@ -166,4 +166,6 @@ func enlarge(img *image.Paletted) *image.Paletted {
 	return out
 }
 
-func (m Heat) legend() []entry { return nil }
+func (m Heat) legend() (entry, bool) { return entry{}, false }
+
+func (m Heat) cut(x, y axis) bool { return false }

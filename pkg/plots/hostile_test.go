@@ -63,11 +63,11 @@ func TestTicksOfHostileAxes(t *testing.T) {
 				if !isFinite(lo, hi) || lo > hi || log && !isPositive(lo) {
 					continue // does not come from newAxis, nor from a fixed range
 				}
-				for _, a := range []axis{newAxis(span{lo, hi}, log), {lo, hi, log}} {
+				for _, a := range []axis{newAxis(span{lo, hi}, log, false), {lo, hi, log}} {
 					if !(a.lo < a.hi) {
 						continue
 					}
-					ticks := a.fittingTicks(200)
+					ticks := a.ticks(200, false, false)
 					if len(ticks) > 3000 {
 						t.Errorf("axis %+v: %d ticks", a, len(ticks))
 					}
@@ -78,7 +78,7 @@ func TestTicksOfHostileAxes(t *testing.T) {
 					}
 				}
 				for _, v := range []float64{lo, hi} {
-					if a := newAxis(span{lo, hi}, log); !a.contains(v) {
+					if a := newAxis(span{lo, hi}, log, false); !a.contains(v) {
 						t.Errorf("data from %v to %v (log %t): axis %+v does not contain %v", lo, hi, log, a, v)
 					}
 				}
@@ -133,9 +133,9 @@ func hostileDrawing(rng *rand.Rand, pick func() float64) Drawing {
 	default:
 		p.Marks = []Mark{
 			Points{Name: "p", X: some(n), Y: some(n), XErr: widths(n), YErr: widths(n), Labels: labels[:n]},
-			Line{Name: "l", X: some(n), Y: some(n), Lo: lo, Hi: hi, Dashed: true},
+			Line{Name: "l", X: some(n), Y: some(n), Lo: lo, Hi: hi, Dash: Dashed},
 			Reference{Name: "r", At: pick(), Vertical: rng.IntN(2) == 0},
-			Arrow{X0: pick(), Y0: pick(), X1: pick(), Y1: pick(), Dashed: true},
+			Arrow{X0: pick(), Y0: pick(), X1: pick(), Y1: pick(), Dash: Dashed},
 		}
 		if p.XLog == p.YLog {
 			p.Marks = append(p.Marks, Diagonal{Name: "d"})
@@ -188,7 +188,7 @@ func TestRenderHostileSizes(t *testing.T) {
 		p.Title, p.XLabel = text, text
 		p.Marks = append(p.Marks, Points{Name: text, X: []float64{1}, Y: []float64{1}, Labels: []string{text}})
 		renderable(t, "labels", Drawing{Panels: []Panel{{Marks: []Mark{Intervals{Labels: []string{text}, X: []float64{1}}}}}, Notes: []string{text}})
-		renderable(t, "text", Drawing{Panels: []Panel{p}, Caption: Caption{Shows: text}, Text: &TextTable{Head: []string{text}, Rows: [][]string{{text}}}})
+		renderable(t, "text", Drawing{Panels: []Panel{p}, Caption: Caption{Shows: text + "."}, Text: &TextTable{Head: []string{text}, Rows: [][]string{{text}}}})
 	}
 }
 

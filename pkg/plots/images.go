@@ -109,4 +109,6 @@ func (m Images) draw(f *frame) {
 	}
 }
 
-func (m Images) legend() []entry { return nil }
+func (m Images) legend() (entry, bool) { return entry{}, false }
+
+func (m Images) cut(x, y axis) bool { return false }

@@ -15,7 +15,7 @@ func (m Intervals) clean(p *Panel, n *notes) (Mark, error) {
 		sameLength("Labels", len(m.Labels), "Err", len(m.Err), m.Err == nil),
 		sameLength("Labels", len(m.Labels), "Lo", len(m.Lo), m.Lo == nil),
 		sameLength("Labels", len(m.Labels), "Hi", len(m.Hi), m.Hi == nil),
-		checkHalfWidths("Err", m.Err), checkColor(m.Color),
+		checkHalfWidths("Err", m.Err), checkColor(m.Color), checkShape(m.Shape), checkPossible(m.Possible),
 	} {
 		if err != nil {
 			return nil, err
@@ -23,9 +23,6 @@ func (m Intervals) clean(p *Panel, n *notes) (Mark, error) {
 	}
 	if (m.Lo == nil) != (m.Hi == nil) || m.Lo != nil && m.Err != nil {
 		return nil, fmt.Errorf("an interval needs Err, or both Lo and Hi")
-	}
-	if lo, hi := m.possible(); !(lo < hi) {
-		return nil, fmt.Errorf("field Possible is %v, want the lower bound first, or both zero for none", m.Possible)
 	}
 	seen := map[string]bool{}
 	for i, l := range m.Labels {
@@ -69,14 +66,6 @@ func (m Intervals) clean(p *Panel, n *notes) (Mark, error) {
 	return out, nil
 }
 
-// possible returns the bounds of bars.
-func (m Intervals) possible() (lo, hi float64) {
-	if m.Possible == ([2]float64{}) {
-		return math.Inf(-1), math.Inf(1)
-	}
-	return m.Possible[0], m.Possible[1]
-}
-
 // ends returns the ends of a bar, which are equal if there is none.
 func (m Intervals) ends(i int) (lo, hi float64) {
 	switch {
@@ -88,20 +77,14 @@ func (m Intervals) ends(i int) (lo, hi float64) {
 	return m.X[i], m.X[i]
 }
 
-// within returns the ends of a bar inside the bounds of what is possible; a value beyond them is drawn.
-func (m Intervals) within(i int) (lo, hi float64) {
-	least, most := m.possible()
-	lo, hi = m.ends(i)
-	return max(lo, min(least, m.X[i])), min(hi, max(most, m.X[i]))
-}
-
 func (m Intervals) extent(p *Panel) (x, y span) {
 	x = emptySpan
 	for i, v := range m.X {
 		if !isFinite(v) {
 			continue
 		}
-		lo, hi := m.within(i)
+		lo, hi := m.ends(i)
+		lo, hi = within(v, lo, hi, m.Possible)
 		x = x.with(v, hi)
 		if !p.XLog || isPositive(lo) { // else the bar is cut at the axis
 			x = x.with(lo)
@@ -135,37 +118,42 @@ func (m Intervals) draw(f *frame) {
 			row += 0.6 * ((float64(m.which)+0.5)/float64(m.among) - 0.5)
 		}
 		p := vg.Point{X: f.X(f.x.norm(v)), Y: f.Y(1 - row/n)}
-		if from, to := m.ends(i); from < to {
-			lo, hi := m.within(i)
-			if f.x.log && lo <= 0 {
-				lo = f.x.lo
-			}
-			a, b := f.X(f.x.norm(lo)), f.X(f.x.norm(hi))
-			f.stroke(s, vg.Point{X: a, Y: p.Y}, vg.Point{X: b, Y: p.Y})
-			for _, end := range []struct {
-				x   vg.Length
-				cut bool
-			}{{a, from < lo}, {b, hi < to}} {
-				if f.ContainsX(end.x) && !end.cut {
-					f.StrokeLine2(s, end.x, p.Y-2.5, end.x, p.Y+2.5)
-				}
-			}
+		if b := m.bar(i, f.x); b.lo < b.hi {
+			f.drawBar(s, col, b, vg.Point{X: f.X(f.x.norm(b.lo)), Y: p.Y}, vg.Point{X: f.X(f.x.norm(b.hi)), Y: p.Y})
 		}
-		glyph(&f.Canvas, m.which, col, 2.8, p, true)
+		glyph(&f.Canvas, m.Shape, col, 2.8, p, true)
 	}
 }
 
-func (m Intervals) legend() []entry {
-	if m.Name == "" {
-		return nil
-	}
-	return []entry{{m.Name, fmt.Sprintf("intervals %d %d", m.Color, m.which), false, func(c *draw.Canvas) {
-		for i := range m.X {
-			if lo, hi := m.ends(i); lo < hi {
-				lineIcon(c, lineStyle(paint(m.Color), 1.2, Solid))
-				break
-			}
+// bar returns the interval of a row on an axis, empty where there is none.
+func (m Intervals) bar(i int, x axis) bar {
+	lo, hi := m.ends(i)
+	return x.cut(m.X[i], lo, hi, m.Possible)
+}
+
+func (m Intervals) cut(x, _ axis) bool {
+	for i := range m.X {
+		if m.bar(i, x).cut() {
+			return true
 		}
-		glyph(c, m.which, paint(m.Color), 2.8, c.Center(), true)
-	}}}
+	}
+	return false
+}
+
+// wideIcon is the detail of an icon with a bar from left to right.
+const wideIcon = "bar"
+
+func (m Intervals) legend() (entry, bool) {
+	detail := ""
+	for i := range m.X {
+		if lo, hi := m.ends(i); lo < hi {
+			detail = wideIcon
+		}
+	}
+	return entry{m.Name, lookOf(glyphLook, Style{Color: m.Color, Shape: m.Shape}), detail, func(c *draw.Canvas) {
+		if detail != "" {
+			lineIcon(c, lineStyle(paint(m.Color), 1.2, Solid))
+		}
+		glyph(c, m.Shape, paint(m.Color), 2.8, c.Center(), true)
+	}}, m.Name != ""
 }

@@ -5,10 +5,10 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A legend is rows of cells, each an icon and its wrapped name.
+// A legend is rows of cells, each an icon of a name's marks and the wrapped name.
 
 type legendCell struct {
-	entry
+	icons       []entry
 	lines       []string
 	x, w, iconW vg.Length
 }
@@ -16,20 +16,21 @@ type legendCell struct {
 func flowLegend(entries []entry, width vg.Length) [][]legendCell {
 	iconW := vg.Length(iconHeight)
 	for _, e := range entries {
-		if !e.glyph {
+		if e.look.kind != glyphLook || e.detail == wideIcon {
 			iconW = iconWidth
 		}
 	}
 	var out [][]legendCell
 	x := vg.Length(0)
-	for _, e := range entries {
-		lines := legendText.wrap(e.name, width-iconW-labelGap)
+	names, icons := merged(entries)
+	for i, name := range names {
+		lines := legendText.wrap(name, width-iconW-labelGap)
 		w := iconW + labelGap + legendText.maxWidth(lines)
 		if len(out) == 0 || x+w > width {
 			out = append(out, nil)
 			x = 0
 		}
-		out[len(out)-1] = append(out[len(out)-1], legendCell{e, lines, x, w, iconW})
+		out[len(out)-1] = append(out[len(out)-1], legendCell{icons[i], lines, x, w, iconW})
 		x += w + entryGap
 	}
 	return out
@@ -69,7 +70,9 @@ func drawLegend(c draw.Canvas, top vg.Point, rows [][]legendCell) {
 			icon := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
 				Min: vg.Point{X: x, Y: mid - iconHeight/2}, Max: vg.Point{X: x + cell.iconW, Y: mid + iconHeight/2},
 			}}
-			cell.icon(&icon)
+			for _, e := range cell.icons {
+				e.icon(&icon)
+			}
 			legendText.drawLines(c, vg.Point{X: x + cell.iconW + labelGap, Y: y}, cell.lines, 0)
 		}
 		y -= rowHeight(row) + labelGap

@@ -9,12 +9,15 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
+// lineWidth is that of lines.
+const lineWidth = 1.4
+
 func (m Line) clean(p *Panel, n *notes) (Mark, error) {
 	for _, err := range []error{
 		sameLength("X", len(m.X), "Y", len(m.Y), false),
 		sameLength("X", len(m.X), "Lo", len(m.Lo), m.Lo == nil),
 		sameLength("X", len(m.X), "Hi", len(m.Hi), m.Hi == nil),
-		checkColor(m.Color), checkDash(m.Dash),
+		checkColor(m.Color), checkDash(m.Dash), checkPossible(m.Possible),
 	} {
 		if err != nil {
 			return nil, err
@@ -25,7 +28,9 @@ func (m Line) clean(p *Panel, n *notes) (Mark, error) {
 	}
 	// Points that cannot be drawn become NaN and break the line there.
 	out := m
-	out.Dash = dashOf(m.Dash, m.Dashed)
+	if m.Dashed {
+		out.Dash = Dashed
+	}
 	out.X, out.Y = slices.Clone(m.X), slices.Clone(m.Y)
 	out.Lo, out.Hi = slices.Clone(m.Lo), slices.Clone(m.Hi)
 	var bad, neg, badBand int
@@ -65,9 +70,10 @@ func (m Line) extent(p *Panel) (x, y span) {
 		}
 		x, y = x.with(m.X[i]), y.with(m.Y[i])
 		if m.Lo != nil && isFinite(m.Lo[i]) {
-			y = y.with(m.Hi[i])
-			if !p.YLog || isPositive(m.Lo[i]) {
-				y = y.with(m.Lo[i])
+			lo, hi := within(m.Y[i], m.Lo[i], m.Hi[i], m.Possible)
+			y = y.with(hi)
+			if !p.YLog || isPositive(lo) {
+				y = y.with(lo)
 			}
 		}
 	}
@@ -75,28 +81,12 @@ func (m Line) extent(p *Panel) (x, y span) {
 }
 
 func (m Line) draw(f *frame) {
-	if m.Lo != nil {
-		for lo, hi := range segments(m.Lo) {
-			var upper, lower []vg.Point
-			for i := lo; i < hi; i++ {
-				bottom := m.Lo[i]
-				if f.y.log && bottom <= 0 {
-					bottom = f.y.lo
-				}
-				upper = append(upper, f.at(m.X[i], m.Hi[i]))
-				lower = append(lower, f.at(m.X[i], bottom))
-			}
-			slices.Reverse(lower)
-			if pts := f.ClipPolygonXY(append(upper, lower...)); len(pts) > 2 {
-				f.FillPolygon(fade(paint(m.Color), 0.2), pts)
-			}
-		}
-	}
-	s := lineStyle(paint(m.Color), 1.4, m.Dash)
+	m.drawBand(f)
+	s := lineStyle(paint(m.Color), lineWidth, m.Dash)
 	for lo, hi := range segments(m.X) {
 		var pts []vg.Point
 		for i := lo; i < hi; i++ {
-			pts = append(pts, f.at(m.X[i], m.Y[i]))
+			pts = append(pts, f.at(m.X[i], m.Y[i]).Add(vg.Point{Y: m.shift}))
 		}
 		if len(pts) > 1 {
 			f.stroke(s, pts...)
@@ -104,6 +94,55 @@ func (m Line) draw(f *frame) {
 			glyph(&f.Canvas, 0, s.Color, 1.8, pts[0], false)
 		}
 	}
+}
+
+// drawBand draws the band, with an arrowhead at each stretch where it is cut: the lines of a panel have theirs at
+// different places of it.
+func (m Line) drawBand(f *frame) {
+	for lo, hi := range segments(m.Lo) {
+		var upper, lower []vg.Point
+		low, high := make([]float64, hi-lo), make([]float64, hi-lo) // NaN where the band is not cut
+		for i := lo; i < hi; i++ {
+			bottom, top := within(m.Y[i], m.Lo[i], m.Hi[i], m.Possible)
+			if f.y.log && bottom <= 0 {
+				bottom = f.y.lo
+			}
+			upper = append(upper, f.at(m.X[i], top))
+			lower = append(lower, f.at(m.X[i], bottom))
+			low[i-lo], high[i-lo] = math.NaN(), math.NaN()
+			if b := f.y.cut(m.Y[i], m.Lo[i], m.Hi[i], m.Possible); f.x.contains(m.X[i]) {
+				if b.lowCut {
+					low[i-lo] = b.lo
+				}
+				if b.highCut {
+					high[i-lo] = b.hi
+				}
+			}
+		}
+		slices.Reverse(lower)
+		if pts := f.ClipPolygonXY(append(upper, lower...)); len(pts) > 2 {
+			f.FillPolygon(fade(paint(m.Color), 0.2), pts)
+		}
+		for _, side := range []struct {
+			at []float64
+			up vg.Length
+		}{{low, -cutLength}, {high, cutLength}} {
+			for from, to := range segments(side.at) {
+				i := from + (to-from)*(2*m.which+1)/(2*m.among)
+				neck := f.at(m.X[lo+i], side.at[i])
+				arrowHead(&f.Canvas, paint(m.Color), neck, neck.Add(vg.Point{Y: side.up}), cutHalf)
+			}
+		}
+	}
+}
+
+func (m Line) cut(x, y axis) bool {
+	for i := range m.Lo {
+		if isFinite(m.X[i], m.Lo[i]) && x.contains(m.X[i]) && y.cut(m.Y[i], m.Lo[i], m.Hi[i], m.Possible).cut() {
+			return true
+		}
+	}
+	return false
 }
 
 // segments yields the index ranges without NaN.
@@ -122,16 +161,17 @@ func segments(vs []float64) func(yield func(lo, hi int) bool) {
 	}
 }
 
-func (m Line) legend() []entry {
-	if m.Name == "" {
-		return nil
+func (m Line) legend() (entry, bool) {
+	detail := ""
+	if m.Lo != nil {
+		detail = "band"
 	}
-	return []entry{{m.Name, fmt.Sprintf("line %d %d %t", m.Color, m.Dash, m.Lo != nil), false, func(c *draw.Canvas) {
+	return entry{m.Name, lookOf(lineLook, Style{Color: m.Color, Dash: m.Dash}), detail, func(c *draw.Canvas) {
 		if m.Lo != nil {
 			c.FillPolygon(fade(paint(m.Color), 0.2), []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
 		}
-		lineIcon(c, lineStyle(paint(m.Color), 1.4, m.Dash))
-	}}}
+		lineIcon(c, lineStyle(paint(m.Color), lineWidth, m.Dash))
+	}}, m.Name != ""
 }
 
 func lineIcon(c *draw.Canvas, s draw.LineStyle) {
@@ -157,12 +197,11 @@ func (m Diagonal) draw(f *frame) {
 	}
 }
 
-func (m Diagonal) legend() []entry {
-	if m.Name == "" {
-		return nil
-	}
-	return []entry{{m.Name, "diagonal", false, func(c *draw.Canvas) { c.StrokeLine2(diagonalStyle, c.Min.X, c.Min.Y, c.Max.X, c.Max.Y) }}}
+func (m Diagonal) legend() (entry, bool) {
+	return entry{m.Name, lookOf(lineLook, Style{Color: Grey, Dash: Dashed}), "diagonal", func(c *draw.Canvas) { c.StrokeLine2(diagonalStyle, c.Min.X, c.Min.Y, c.Max.X, c.Max.Y) }}, m.Name != ""
 }
+
+func (m Diagonal) cut(x, y axis) bool { return false }
 
 func (m Reference) clean(p *Panel, n *notes) (Mark, error) {
 	if err := checkColor(m.Color); err != nil {
@@ -205,9 +244,8 @@ func (m Reference) draw(f *frame) {
 	}
 }
 
-func (m Reference) legend() []entry {
-	if m.Name == "" {
-		return nil
-	}
-	return []entry{{m.Name, fmt.Sprintf("reference %d", m.Color), false, func(c *draw.Canvas) { lineIcon(c, m.style()) }}}
+func (m Reference) legend() (entry, bool) {
+	return entry{m.Name, lookOf(levelLook, Style{Color: m.Color}), "", func(c *draw.Canvas) { lineIcon(c, m.style()) }}, m.Name != ""
 }
+
+func (m Reference) cut(x, y axis) bool { return false }

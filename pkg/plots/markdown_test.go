@@ -96,3 +96,22 @@ func TestMarkdownWide(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 }
+
+// Each field of a caption ends as a sentence does.
+func TestCaptionStops(t *testing.T) {
+	d := Drawing{Text: &TextTable{Head: []string{"a"}}}
+	for _, ok := range []Caption{{}, {Shows: "Shown."}, {Shows: "Shown. ", Data: "Whose?", Protocol: "How!", Intervals: "Over 6 trials.", Ends: "None."}} {
+		d.Caption = ok
+		if _, err := d.Render("x", Options{}); err != nil {
+			t.Errorf("%+v: %v", ok, err)
+		}
+	}
+	for field, bad := range map[string]Caption{
+		"Shows": {Shows: "Shown"}, "Data": {Shows: "Shown.", Data: "of rows"}, "Protocol": {Protocol: "as printed:"}, "Intervals": {Intervals: "±"}, "Ends": {Ends: "most (of 3)"},
+	} {
+		d.Caption = bad
+		if _, err := d.Render("x", Options{}); err == nil || !strings.Contains(err.Error(), "Caption: field "+field+" ends with ") {
+			t.Errorf("%+v: error %v, want one that names %s", bad, err, field)
+		}
+	}
+}

@@ -24,13 +24,6 @@ func (f *frame) stroke(s draw.LineStyle, pts ...vg.Point) {
 	f.StrokeLines(s, f.ClipLinesXY(pts)...)
 }
 
-// entry is a line of the legend. key tells equal entries of two panels.
-type entry struct {
-	name, key string
-	glyph     bool                 // the icon is a glyph, which needs less room
-	icon      func(c *draw.Canvas) // fills a canvas of the icon's size
-}
-
 // notes collects what a drawing leaves out.
 type notes struct {
 	where string

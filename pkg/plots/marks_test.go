@@ -242,21 +242,3 @@ func FuzzPoints(f *testing.F) {
 		}
 	})
 }
-
-// TestPossible: a bar ends where its quantity does, and so does the axis; a value beyond is drawn nevertheless.
-func TestPossible(t *testing.T) {
-	for _, c := range []struct {
-		x, err []float64
-		want   span
-	}{
-		{[]float64{1, 99}, []float64{3, 3}, span{0, 100}},
-		{[]float64{1, 2}, []float64{0.5, 1}, span{0.5, 3}},
-		{[]float64{-1, 101}, []float64{1, 1}, span{-1, 101}},
-		{[]float64{1, 2}, nil, span{1, 2}},
-	} {
-		labels := []string{"a", "b"}
-		if got, _ := (Intervals{Labels: labels, X: c.x, Err: c.err, Possible: [2]float64{0, 100}}).extent(&Panel{}); got != c.want {
-			t.Errorf("%v ± %v within 0 to 100: axis %v, want %v", c.x, c.err, got, c.want)
-		}
-	}
-}

@@ -1,7 +1,6 @@
 package plots
 
 import (
-	"cmp"
 	"fmt"
 	"image/color"
 	"math"
@@ -30,7 +29,11 @@ type prepared struct {
 	x, y   axis
 	rows   []string // of an intervals panel
 	noData bool
-	ends   []Line // named at their right ends
+	moves  bool // it is one of several frames
+	data   struct{ x, y span }
+	whole  struct{ x, y bool } // the data are whole numbers
+	// ends are the names that lines carry, and legend those of the other marks: see setNames.
+	ends   []end
 	legend []entry
 	shared bool // the legend is drawn once for the whole figure
 }
@@ -89,15 +92,6 @@ func (p Panel) prepare(n *notes) (*prepared, error) {
 		return nil, err
 	}
 	out.findAxes(n)
-	for _, m := range out.marks {
-		if l, ok := m.(Line); ok && p.Direct && l.Name != "" {
-			if i := slices.IndexFunc(l.X, func(x float64) bool { return isFinite(x) }); i >= 0 {
-				out.ends = append(out.ends, l)
-			}
-			continue
-		}
-		out.legend = append(out.legend, m.legend()...)
-	}
 	return out, nil
 }
 
@@ -117,10 +111,13 @@ func checked(i int, m Mark, p *Panel, n *notes) (Mark, error) {
 	return clean, nil
 }
 
-// checkCompany refuses marks that cannot share axes, and numbers intervals.
+// checkCompany refuses marks that cannot share axes, and numbers intervals and bands.
 func (p *prepared) checkCompany() error {
-	among, which := 0, 0
+	among, which, bands, band := 0, 0, 0, 0
 	for _, m := range p.marks {
+		if l, ok := m.(Line); ok && l.Lo != nil {
+			bands++
+		}
 		switch m.(type) {
 		case Intervals:
 			among++
@@ -149,6 +146,12 @@ func (p *prepared) checkCompany() error {
 			m.which, m.among = which, among
 			p.marks[i] = m
 			which++
+		case Line:
+			m.which, m.among = band, max(bands, 1)
+			p.marks[i] = m
+			if m.Lo != nil {
+				band++
+			}
 		case Points:
 			m.crowd = crowd
 			p.marks[i] = m
@@ -178,7 +181,9 @@ func (p *prepared) findAxes(n *notes) {
 		x = x.union(y)
 		y = x
 	}
-	p.x, p.y = newAxis(x, p.XLog), newAxis(y, p.YLog)
+	p.data.x, p.data.y = x, y
+	p.whole.x, p.whole.y = p.counts()
+	p.x, p.y = newAxis(x, p.XLog, p.whole.x), newAxis(y, p.YLog, p.whole.y)
 	switch p.kind {
 	case heatPanel, imagesPanel:
 		p.x, p.y = axis{lo: x.lo, hi: x.hi}, axis{lo: y.lo, hi: y.hi}
@@ -196,6 +201,7 @@ func (p *prepared) findAxes(n *notes) {
 			p.x = p.y
 		}
 	}
+	p.whole.x, p.whole.y = p.whole.x && p.x.counts(), p.whole.y && p.y.counts()
 	if p.noData {
 		n.add("There are no data to draw.")
 	}
@@ -209,6 +215,69 @@ func (p *prepared) findAxes(n *notes) {
 			n.count(k, "value", "values", of(m.Name)+outside(k))
 		}
 	}
+}
+
+// counts reports whether all x and all y are whole numbers, which are counts or names of things. 0 and 1 alone may be the ends
+// of a share.
+func (p *prepared) counts() (x, y bool) {
+	whole := func(all [][]float64) bool {
+		seen := emptySpan
+		for _, vs := range all {
+			for _, v := range vs {
+				if isFinite(v) && v != math.Trunc(v) {
+					return false
+				}
+				if isFinite(v) {
+					seen = seen.with(v)
+				}
+			}
+		}
+		return !seen.empty() && (seen.lo < 0 || seen.hi > 1)
+	}
+	var xs, ys [][]float64
+	for _, m := range p.marks {
+		switch m := m.(type) {
+		case Points:
+			xs, ys = append(xs, m.X), append(ys, m.Y)
+		case Line:
+			xs, ys = append(xs, m.X), append(ys, m.Y)
+		case Intervals:
+			xs = append(xs, m.X)
+		case Arrow:
+			xs, ys = append(xs, []float64{m.X0, m.X1}), append(ys, []float64{m.Y0, m.Y1})
+		}
+	}
+	return whole(xs), whole(ys)
+}
+
+// shareZero lets linear axes with one label begin at zero if one of them does: neighbours are compared.
+func shareZero(panels []*prepared) {
+	for _, side := range []func(p *prepared) (label string, a *axis, free bool){
+		func(p *prepared) (string, *axis, bool) { return p.XLabel, &p.x, !p.fixedX() && p.data.x.lo >= 0 },
+		func(p *prepared) (string, *axis, bool) { return p.YLabel, &p.y, !p.fixedY() && p.data.y.lo >= 0 },
+	} {
+		zero := map[string]bool{}
+		for _, p := range panels {
+			if label, a, _ := side(p); p.hasScales() && a.lo == 0 {
+				zero[label] = label != ""
+			}
+		}
+		for _, p := range panels {
+			label, a, free := side(p)
+			switch {
+			case !p.hasScales() || !zero[label] || !free || a.log:
+			case !p.Equal:
+				a.lo = 0
+			case !p.fixedX() && !p.fixedY():
+				p.x.lo, p.y.lo = 0, 0
+			}
+		}
+	}
+}
+
+// hasScales reports whether data are on the axes of a panel, which are not those of pixels and cells.
+func (p *prepared) hasScales() bool {
+	return !p.noData && p.kind != heatPanel && p.kind != imagesPanel
 }
 
 func outside(k int) string {
@@ -240,12 +309,11 @@ func (p *prepared) aspect() float64 {
 const (
 	tickLength  = 3.5
 	labelGap    = 4 // between ticks, labels and frame
-	iconWidth   = 20
+	iconWidth   = 28
 	iconHeight  = 8
 	entryGap    = 16
 	barWidth    = 9
 	barGap      = 8
-	endGap      = 12 // between a line's end and its name
 	minDataSize = 2.5 * vg.Centimeter
 )
 
@@ -296,9 +364,9 @@ type measured struct {
 	title          []string
 	xTicks, yTicks []tick
 	turned         bool // the x tick labels stand upright
-	xLabel, yLabel []string
+	xLabel, yLabel label
 	barTicks       []tick
-	barLabel       []string
+	barLabel       label
 	legendRows     [][]legendCell
 	footer         []string // watermark of an image
 }
@@ -312,19 +380,19 @@ func (p *prepared) measure(w, h vg.Length, o Options) *measured {
 	m.setTicks()
 	m.makeRoomForTicks()
 	if p.YLabel != "" {
-		m.yLabel = labelText.wrap(p.YLabel, max(h, 4*vg.Centimeter))
-		m.room.left += labelGap + labelText.height(len(m.yLabel))
+		m.yLabel = axisLabel(p.YLabel, max(h, 4*vg.Centimeter))
+		m.room.left += labelGap + m.yLabel.height()
 	}
 	if p.XLabel != "" {
-		m.xLabel = labelText.wrap(p.XLabel, w+m.room.right)
-		m.room.bottom += labelGap + labelText.height(len(m.xLabel))
-		m.room.right = max(m.room.right, (labelText.maxWidth(m.xLabel)-w)/2)
+		m.xLabel = axisLabel(p.XLabel, w+m.room.right)
+		m.room.bottom += labelGap + m.xLabel.height()
+		m.room.right = max(m.room.right, (m.xLabel.width()-w)/2)
 	}
 	if p.kind == heatPanel && !m.marks[0].(Heat).Nominal {
 		m.measureBar()
 	}
-	for _, l := range p.ends {
-		m.room.right = max(m.room.right, endGap+legendText.width(l.Name))
+	for _, e := range p.ends {
+		m.room.right = max(m.room.right, endGap+legendText.maxWidth(e.lines))
 	}
 	if o.Watermark != "" && (p.kind == heatPanel || p.kind == imagesPanel) {
 		m.footer = footStyle.wrap(o.Watermark, m.room.left+w+m.room.right)
@@ -357,14 +425,14 @@ func (m *measured) setTicks() {
 		}
 		m.turned = touching(m.xTicks, p.x, w)
 	case p.kind == intervalsPanel:
-		m.xTicks = p.x.fittingTicks(w)
+		m.xTicks = p.x.ticks(w, false, p.whole.x)
 		n := float64(len(p.rows))
 		p.y = axis{lo: 0, hi: max(n, 1)}
 		for i, l := range p.rows {
 			m.yTicks = append(m.yTicks, tick{n - 0.5 - float64(i), wrapRow(l)})
 		}
 	default:
-		m.xTicks = p.x.fittingTicks(w)
+		m.xTicks = p.x.ticks(w, false, p.whole.x)
 		if p.XTicks != nil {
 			m.xTicks = nil
 			for _, t := range p.XTicks {
@@ -374,7 +442,7 @@ func (m *measured) setTicks() {
 			}
 			m.turned = touching(m.xTicks, p.x, w)
 		}
-		m.yTicks = p.y.ticks(max(4, int(h/(1.2*vg.Centimeter))))
+		m.yTicks = p.y.ticks(h, true, p.whole.y)
 		if p.Equal {
 			m.yTicks = m.xTicks
 		}
@@ -409,15 +477,15 @@ func (m *measured) makeRoomForTicks() {
 // measureBar makes room for the bar of a heat panel, with its ticks and its label.
 func (m *measured) measureBar() {
 	heat := m.marks[0].(Heat)
-	m.barTicks = linearTicks(heat.Min, heat.Max, max(3, int(m.h/(1.2*vg.Centimeter))))
+	m.barTicks = linearTicks(heat.Min, heat.Max, max(3, int(m.h/(1.2*vg.Centimeter))), false)
 	var widest vg.Length
 	for _, t := range m.barTicks {
 		widest = max(widest, tickText.width(t.label))
 	}
 	m.room.right = max(m.room.right, barGap+barWidth+tickLength+labelGap/2+widest)
 	if heat.BarLabel != "" {
-		m.barLabel = labelText.wrap(heat.BarLabel, max(m.h, 4*vg.Centimeter))
-		m.room.right += labelGap + labelText.height(len(m.barLabel))
+		m.barLabel = axisLabel(heat.BarLabel, max(m.h, 4*vg.Centimeter))
+		m.room.right += labelGap + m.barLabel.height()
 	}
 }
 
@@ -473,7 +541,8 @@ func (m *measured) draw(c draw.Canvas, corner vg.Point, o Options) {
 		f.SetLineStyle(lineStyle(greyLine, 0.7, Solid))
 		f.Stroke(box)
 	}
-	for _, mark := range m.marks {
+	marks := shifted(f, m.marks)
+	for _, mark := range marks {
 		mark.draw(f)
 	}
 	if m.kind == heatPanel {
@@ -488,7 +557,7 @@ func (m *measured) draw(c draw.Canvas, corner vg.Point, o Options) {
 			p.drawLabels(f)
 		}
 	}
-	m.drawEnds(f)
+	m.drawEnds(f, marks)
 	if m.noData {
 		s := textStyle{size: 11, color: footText}
 		p, half := f.Center(), s.width("no data")/2+3
@@ -498,14 +567,11 @@ func (m *measured) draw(c draw.Canvas, corner vg.Point, o Options) {
 		s.draw(c, p, "no data", 0.5, 0)
 	}
 	y := m.drawAxes(f)
-	for _, block := range []struct {
-		lines []string
-		style textStyle
-	}{{m.xLabel, labelText}, {m.footer, footStyle}} {
+	for _, block := range []label{m.xLabel, {m.footer, footStyle}} {
 		if len(block.lines) > 0 {
 			y -= labelGap
-			block.style.drawLines(c, vg.Point{X: center(block.style.maxWidth(block.lines)), Y: y}, block.lines, 0.5)
-			y -= block.style.height(len(block.lines))
+			block.style.drawLines(c, vg.Point{X: center(block.width()), Y: y}, block.lines, 0.5)
+			y -= block.height()
 		}
 	}
 	if len(m.legendRows) > 0 {
@@ -515,66 +581,6 @@ func (m *measured) draw(c draw.Canvas, corner vg.Point, o Options) {
 		}
 		drawLegend(c, vg.Point{X: center(width), Y: y - 2*labelGap}, m.legendRows)
 	}
-}
-
-// drawEnds writes the names of lines right of the data, each as near to its line's end as the others allow.
-func (m *measured) drawEnds(f *frame) {
-	type end struct {
-		at, text vg.Length // heights of the line's end and of the name's middle
-		x        vg.Length
-		line     Line
-	}
-	var ends []end
-	for _, l := range m.ends {
-		last := len(l.X) - 1
-		for !isFinite(l.X[last]) {
-			last--
-		}
-		p := f.at(l.X[last], l.Y[last])
-		y := min(max(p.Y, f.Min.Y), f.Max.Y)
-		ends = append(ends, end{y, y, min(p.X, f.Max.X), l})
-	}
-	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(a.at, b.at) })
-	heights := make([]float64, len(ends))
-	for i, e := range ends {
-		heights[i] = float64(e.at)
-	}
-	for i, y := range apart(heights, float64(legendText.lineHeight()), float64(f.Min.Y), float64(f.Max.Y)) {
-		ends[i].text = vg.Length(y)
-	}
-	for _, e := range ends {
-		s := legendText
-		s.color = darken(paint(e.line.Color))
-		lead := lineStyle(s.color, 0.6, Solid)
-		f.StrokeLine2(lead, e.x+1, e.at, f.Max.X+endGap-2, e.text)
-		s.draw(f, vg.Point{X: f.Max.X + endGap, Y: e.text - s.size*capHeight/2}, e.line.Name, 0, 0)
-	}
-}
-
-// apart moves ascending numbers so that they are at least gap apart and from lo to hi, if they have room there. The
-// sum of the squares of the moves is least: runs that would touch share their mean place.
-func apart(at []float64, gap, lo, hi float64) []float64 {
-	type run struct {
-		sum float64 // of at − i·gap
-		n   int
-	}
-	var runs []run
-	for i, v := range at {
-		runs = append(runs, run{v - float64(i)*gap, 1})
-		for k := len(runs) - 1; k > 0 && runs[k-1].sum/float64(runs[k-1].n) > runs[k].sum/float64(runs[k].n); k-- {
-			runs[k-1].sum += runs[k].sum
-			runs[k-1].n += runs[k].n
-			runs = runs[:k]
-		}
-	}
-	var out []float64
-	last := max(lo, hi-float64(len(at)-1)*gap) // of the first one, if it stands highest
-	for _, r := range runs {
-		for range r.n {
-			out = append(out, min(max(r.sum/float64(r.n), lo), last)+float64(len(out))*gap)
-		}
-	}
-	return out
 }
 
 func (m *measured) drawGrid(f *frame) {
@@ -625,12 +631,7 @@ func (m *measured) drawAxes(f *frame) vg.Length {
 		top := y + (vg.Length(len(lines)-1)*tickText.lineHeight()+tickText.size*capHeight)/2
 		tickText.drawLines(f, vg.Point{X: f.Min.X - tickLength - labelGap/2, Y: top}, lines, 1)
 	}
-	if len(m.yLabel) > 0 {
-		x := f.Min.X - m.room.left + labelText.size*capHeight
-		for i, l := range m.yLabel {
-			labelText.draw(f, vg.Point{X: x + vg.Length(i)*labelText.lineHeight(), Y: f.Center().Y}, l, 0.5, math.Pi/2)
-		}
-	}
+	m.yLabel.drawUpright(f, vg.Point{X: f.Min.X - m.room.left, Y: f.Center().Y})
 	if len(m.xTicks) == 0 {
 		return f.Min.Y
 	}
@@ -655,10 +656,7 @@ func (m *measured) drawBar(f *frame) {
 		tickText.draw(bar, vg.Point{X: bar.Max.X + tickLength + labelGap/2, Y: y - tickText.size*capHeight/2}, t.label, 0, 0)
 		widest = max(widest, tickText.width(t.label))
 	}
-	x := bar.Max.X + tickLength + labelGap/2 + widest + labelGap + labelText.size*capHeight
-	for i, l := range m.barLabel {
-		labelText.draw(bar, vg.Point{X: x + vg.Length(i)*labelText.lineHeight(), Y: bar.Center().Y}, l, 0.5, math.Pi/2)
-	}
+	m.barLabel.drawUpright(bar, vg.Point{X: bar.Max.X + tickLength + labelGap/2 + widest + labelGap, Y: bar.Center().Y})
 }
 
 // drawWatermark writes text in faint letters along the falling diagonal, since

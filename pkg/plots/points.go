@@ -15,16 +15,13 @@ func (m Points) clean(p *Panel, n *notes) (Mark, error) {
 		sameLength("X", len(m.X), "XErr", len(m.XErr), m.XErr == nil),
 		sameLength("X", len(m.X), "YErr", len(m.YErr), m.YErr == nil),
 		sameLength("X", len(m.X), "Labels", len(m.Labels), m.Labels == nil),
-		checkHalfWidths("XErr", m.XErr), checkHalfWidths("YErr", m.YErr), checkColor(m.Color),
+		checkHalfWidths("XErr", m.XErr), checkHalfWidths("YErr", m.YErr), checkColor(m.Color), checkShape(m.Shape), checkPossible(m.Possible),
 	} {
 		if err != nil {
 			return nil, err
 		}
 	}
-	if m.Shape < 0 {
-		return nil, fmt.Errorf("field Shape is %d, want an index from 0", m.Shape)
-	}
-	out := Points{Name: m.Name, Color: m.Color, Shape: m.Shape}
+	out := Points{Name: m.Name, Color: m.Color, Shape: m.Shape, Possible: m.Possible}
 	var bad, neg, badBars int
 	for i, x := range m.X {
 		y := m.Y[i]
@@ -88,18 +85,19 @@ func checkHalfWidths(field string, errs []float64) error {
 }
 
 func (m Points) extent(p *Panel) (x, y span) {
-	return barSpan(m.X, m.XErr, p.XLog), barSpan(m.Y, m.YErr, p.YLog)
+	return barSpan(m.X, m.XErr, m.Possible, p.XLog), barSpan(m.Y, m.YErr, m.Possible, p.YLog)
 }
 
 // barSpan covers values and their error bars; on a log axis a bar that reaches
 // zero is cut at the axis.
-func barSpan(vs, errs []float64, log bool) span {
+func barSpan(vs, errs []float64, possible [2]float64, log bool) span {
 	s := emptySpan
 	for i, v := range vs {
 		s = s.with(v)
 		if errs != nil {
-			s = s.with(v + errs[i])
-			if lo := v - errs[i]; !log || isPositive(lo) {
+			lo, hi := within(v, v-errs[i], v+errs[i], possible)
+			s = s.with(hi)
+			if !log || isPositive(lo) {
 				s = s.with(lo)
 			}
 		}
@@ -130,36 +128,14 @@ func (m Points) style() (r vg.Length, outline bool) {
 
 func (m Points) draw(f *frame) {
 	col := paint(m.Color)
-	bar := lineStyle(fade(col, 0.6), 0.8, Solid)
-	const cap = 2
-	end := func(v float64, a axis) float64 {
-		if a.log && v <= 0 {
-			return a.lo
-		}
-		return v
-	}
+	thin := lineStyle(fade(col, 0.6), 0.8, Solid)
 	for i := range m.X {
-		p := f.at(m.X[i], m.Y[i])
-		if !f.Contains(p) {
-			continue
+		x, y := m.bars(i, f.x, f.y)
+		if x.lo < x.hi {
+			f.drawBar(thin, col, x, f.at(x.lo, m.Y[i]), f.at(x.hi, m.Y[i]))
 		}
-		if m.XErr != nil && m.XErr[i] > 0 {
-			lo, hi := f.at(end(m.X[i]-m.XErr[i], f.x), m.Y[i]), f.at(m.X[i]+m.XErr[i], m.Y[i])
-			f.stroke(bar, lo, hi)
-			for _, q := range []vg.Point{lo, hi} {
-				if f.Contains(q) {
-					f.StrokeLine2(bar, q.X, q.Y-cap, q.X, q.Y+cap)
-				}
-			}
-		}
-		if m.YErr != nil && m.YErr[i] > 0 {
-			lo, hi := f.at(m.X[i], end(m.Y[i]-m.YErr[i], f.y)), f.at(m.X[i], m.Y[i]+m.YErr[i])
-			f.stroke(bar, lo, hi)
-			for _, q := range []vg.Point{lo, hi} {
-				if f.Contains(q) {
-					f.StrokeLine2(bar, q.X-cap, q.Y, q.X+cap, q.Y)
-				}
-			}
+		if y.lo < y.hi {
+			f.drawBar(thin, col, y, f.at(m.X[i], y.lo), f.at(m.X[i], y.hi))
 		}
 	}
 	r, outline := m.style()
@@ -180,6 +156,29 @@ func (m Points) draw(f *frame) {
 			}
 		}
 	}
+}
+
+// bars returns the error bars of a point on axes, empty where there is none.
+func (m Points) bars(i int, xAxis, yAxis axis) (x, y bar) {
+	if !xAxis.contains(m.X[i]) || !yAxis.contains(m.Y[i]) {
+		return x, y
+	}
+	if m.XErr != nil {
+		x = xAxis.cut(m.X[i], m.X[i]-m.XErr[i], m.X[i]+m.XErr[i], m.Possible)
+	}
+	if m.YErr != nil {
+		y = yAxis.cut(m.Y[i], m.Y[i]-m.YErr[i], m.Y[i]+m.YErr[i], m.Possible)
+	}
+	return x, y
+}
+
+func (m Points) cut(x, y axis) bool {
+	for i := range m.X {
+		if a, b := m.bars(i, x, y); a.cut() || b.cut() {
+			return true
+		}
+	}
+	return false
 }
 
 // drawLabels puts each label beside its point where it covers least of points
@@ -255,18 +254,18 @@ func overlap(a, b vg.Rectangle) float64 {
 	return float64(w * h)
 }
 
-func (m Points) legend() []entry {
-	if m.Name == "" {
-		return nil
-	}
+func (m Points) legend() (entry, bool) {
 	positive := func(e float64) bool { return e > 0 }
-	bars := slices.ContainsFunc(m.XErr, positive) || slices.ContainsFunc(m.YErr, positive)
-	return []entry{{m.Name, fmt.Sprintf("points %d %d %t", m.Color, m.Shape%shapeCount, bars), true, func(c *draw.Canvas) {
+	detail := ""
+	if slices.ContainsFunc(m.XErr, positive) || slices.ContainsFunc(m.YErr, positive) {
+		detail = "bars"
+	}
+	return entry{m.Name, lookOf(glyphLook, Style{Color: m.Color, Shape: m.Shape}), detail, func(c *draw.Canvas) {
 		col, p := paint(m.Color), c.Center()
-		if bars {
+		if detail != "" {
 			s := lineStyle(fade(col, 0.6), 0.8, Solid)
 			c.StrokeLine2(s, p.X, c.Min.Y, p.X, c.Max.Y)
 		}
 		glyph(c, m.Shape, col, 2.8, p, true)
-	}}}
+	}}, m.Name != ""
 }

@@ -98,6 +98,7 @@ func (d Drawing) Render(name string, o Options) ([]File, error) {
 		}
 		files = append(files, File{name + ".gif", data})
 	}
+	d.Caption = d.Caption.withCuts(slices.Concat(panels, frames)...)
 	return append(files, File{name + ".md", d.markdown(name, warnings, o)}), nil
 }
 
@@ -146,6 +147,9 @@ func (d Drawing) prepare() (panels, frames []*prepared, warnings []string, err e
 			return nil, nil, nil, fmt.Errorf("plots: Text: %w", err)
 		}
 	}
+	if err := d.Caption.check(); err != nil {
+		return nil, nil, nil, fmt.Errorf("plots: Caption: %w", err)
+	}
 	panels, left, err := prepareAll(d.Panels, "panel")
 	if err != nil {
 		return nil, nil, nil, err
@@ -154,7 +158,9 @@ func (d Drawing) prepare() (panels, frames []*prepared, warnings []string, err e
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	shareLegend(panels)
+	if _, err := stylesOf(slices.Concat(panels, frames)); err != nil {
+		return nil, nil, nil, err
+	}
 	return panels, frames, slices.Concat(d.Notes, left, more), nil
 }
 
@@ -174,12 +180,14 @@ func prepareAll(all []Panel, kind string) (out []*prepared, left []string, err e
 		if err != nil {
 			return nil, nil, fmt.Errorf("plots: %s %d (%q): %w", kind, i, p.Title, err)
 		}
+		q.moves = kind == "frame"
 		if miss := lacking(q.allText()); miss != "" {
 			n.add("The figure's font lacks %s.", strings.Join(strings.Split(miss, ""), " "))
 		}
 		out = append(out, q)
 		left = append(left, n.list...)
 	}
+	shareZero(out)
 	return out, left, nil
 }
 
@@ -187,16 +195,13 @@ func prepareAll(all []Panel, kind string) (out []*prepared, left []string, err e
 func (p *prepared) allText() string {
 	parts := []string{p.Title, p.XLabel, p.YLabel}
 	parts = append(parts, p.rows...)
-	for _, e := range p.legend {
-		parts = append(parts, e.name)
-	}
-	for _, l := range p.ends {
-		parts = append(parts, l.Name)
-	}
 	for _, t := range p.XTicks {
 		parts = append(parts, t.Label)
 	}
 	for _, m := range p.marks {
+		if e, ok := m.legend(); ok {
+			parts = append(parts, e.name)
+		}
 		switch m := m.(type) {
 		case Points:
 			parts = append(parts, m.Labels...)
@@ -210,20 +215,13 @@ func (p *prepared) allText() string {
 	return strings.Join(parts, "")
 }
 
-// shareLegend marks the panels whose legends are drawn once for the whole figure: those that share an entry with
-// another panel. It marks none if a name stands for other marks in another panel.
+// shareLegend marks the panels whose legends are drawn once for the whole figure: those that share a name with another
+// panel.
 func shareLegend(panels []*prepared) {
-	marks, count := map[string]string{}, map[string]int{}
+	count := map[string]int{}
 	for _, p := range panels {
-		own := map[string]string{}
-		for _, e := range p.legend {
-			own[e.name] += e.key + ";"
-		}
-		for name, m := range own {
-			if other, ok := marks[name]; ok && other != m {
-				return
-			}
-			marks[name] = m
+		names, _ := merged(p.legend)
+		for _, name := range names {
 			count[name]++
 		}
 	}
@@ -236,13 +234,9 @@ func shareLegend(panels []*prepared) {
 func sharedLegend(panels []*prepared) []entry {
 	var all []entry
 	for _, p := range panels {
-		var fresh []entry
-		for _, e := range p.legend {
-			if p.shared && !slices.ContainsFunc(all, func(o entry) bool { return o.name == e.name }) {
-				fresh = append(fresh, e)
-			}
+		if p.shared {
+			all = append(all, p.legend...)
 		}
-		all = append(all, fresh...)
 	}
 	return all
 }
@@ -281,18 +275,7 @@ func (d Drawing) layout(panels []*prepared, o Options) *figure {
 			room = figureWidth - 2*margin
 		}
 	}
-	// Room around the data depends on tick labels, these on the size of the
-	// data area: two passes are enough since labels change little.
-	var g *grid
-	for range 3 {
-		g = newGrid(panels, cols, room, o)
-		total := g.total()
-		if total <= figureWidth {
-			break
-		}
-		room -= (total - figureWidth) / vg.Length(cols)
-	}
-
+	g := d.grid(panels, cols, room, o)
 	f := &figure{panels: g.panels, at: make([]vg.Point, len(g.panels)), o: o}
 	x := g.lefts(f)
 	y := g.place(f, x)
@@ -305,6 +288,49 @@ func (d Drawing) layout(panels []*prepared, o Options) *figure {
 		f.at[i].Y = f.h - f.at[i].Y
 	}
 	return f
+}
+
+// grid measures the panels, with names at the ends of lines if that leaves the data enough room.
+func (d Drawing) grid(panels []*prepared, cols int, room vg.Length, o Options) *grid {
+	width := vg.Length(endWidth)
+	if cols > 1 {
+		width = endsWidth
+	}
+	if slices.ContainsFunc(panels, func(p *prepared) bool { _, ok := p.ending(width); return !ok }) {
+		width = 0
+	}
+	for ; ; width = 0 {
+		setNames(panels, width)
+		// Room around the data depends on tick labels, these on the size of the
+		// data area: two passes are enough since labels change little.
+		var g *grid
+		left := room
+		for range 3 {
+			g = newGrid(panels, cols, left, o)
+			total := g.total()
+			if total <= figureWidth {
+				break
+			}
+			left -= (total - figureWidth) / vg.Length(cols)
+		}
+		if width == 0 || g.hasRoomForEnds() {
+			return g
+		}
+	}
+}
+
+// hasRoomForEnds reports whether the names at the ends of lines leave the data enough room, and find room beside them.
+func (g *grid) hasRoomForEnds() bool {
+	for _, m := range g.panels {
+		var pile vg.Length
+		for _, e := range m.ends {
+			pile += e.height()
+		}
+		if len(m.ends) > 0 && (m.w < minEndsData || pile > m.h+legendText.lineHeight()) {
+			return false
+		}
+	}
+	return true
 }
 
 // grid has the panels of a figure in columns, measured.

@@ -2,6 +2,7 @@ package plots
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -148,11 +149,15 @@ func TestSharedLegend(t *testing.T) {
 	if got := count(d); got != 1 {
 		t.Errorf("equal legends: drawn %d times, want once", got)
 	}
-	m := d.Panels[1].Marks[1].(Points)
-	m.Color = 4
-	d.Panels[1].Marks[1] = m
-	if got := count(d); got != 3 {
-		t.Errorf("a colour differs: drawn %d times, want 3", got)
+	for i := range d.Panels {
+		m := d.Panels[i].Marks[1].(Points)
+		m.Name, m.Shape = fmt.Sprintf("digit %d", 7+i), 2+i
+		n := d.Panels[i].Marks[0].(Points)
+		n.Name, n.Shape = fmt.Sprintf("digit %d", i), 5+i
+		d.Panels[i].Marks = []Mark{n, m}
+	}
+	if panels, _, _, err := d.prepare(); err != nil || d.layout(panels, Options{}).legend != nil || count(d) != 1 {
+		t.Errorf("no name is in two panels: one legend of all, or error %v", err)
 	}
 }
 

@@ -28,25 +28,28 @@ const (
 	Orange
 	Sky
 	Black
-	Yellow
+	Olive
 	Indigo
 	Brown
 )
 
 // palette is the colour set of Okabe and Ito (2008, "Color Universal Design"),
-// ordered so that neighbours differ most; yellow is the last of its eight since it
-// is weak on white. Two dark colours follow, so that ten classes have one each.
-var palette = []color.NRGBA{
-	{0x00, 0x72, 0xb2, 0xff}, // blue
-	{0xd5, 0x5e, 0x00, 0xff}, // vermillion
-	{0x00, 0x9e, 0x73, 0xff}, // bluish green
-	{0xcc, 0x79, 0xa7, 0xff}, // reddish purple
-	{0xe6, 0x9f, 0x00, 0xff}, // orange
-	{0x56, 0xb4, 0xe9, 0xff}, // sky blue
-	{0x00, 0x00, 0x00, 0xff}, // black
-	{0xf0, 0xe4, 0x42, 0xff}, // yellow
-	{0x33, 0x22, 0x88, 0xff}, // indigo
-	{0x66, 0x33, 0x00, 0xff}, // brown
+// ordered so that neighbours differ most. Their yellow is nearly white: olive takes its
+// place. Two dark colours follow, so that ten classes have one each.
+var palette = []struct {
+	name string
+	color.NRGBA
+}{
+	{"blue", color.NRGBA{0x00, 0x72, 0xb2, 0xff}},
+	{"vermillion", color.NRGBA{0xd5, 0x5e, 0x00, 0xff}},
+	{"green", color.NRGBA{0x00, 0x9e, 0x73, 0xff}},
+	{"purple", color.NRGBA{0xcc, 0x79, 0xa7, 0xff}},
+	{"orange", color.NRGBA{0xe6, 0x9f, 0x00, 0xff}},
+	{"sky blue", color.NRGBA{0x56, 0xb4, 0xe9, 0xff}},
+	{"black", color.NRGBA{0x00, 0x00, 0x00, 0xff}},
+	{"olive", color.NRGBA{0xb4, 0xb4, 0x32, 0xff}},
+	{"indigo", color.NRGBA{0x33, 0x22, 0x88, 0xff}},
+	{"brown", color.NRGBA{0x66, 0x33, 0x00, 0xff}},
 }
 
 var (
@@ -64,7 +67,31 @@ func paint(index int) color.NRGBA {
 	if index == Grey {
 		return greyLine
 	}
-	return palette[index%len(palette)]
+	return palette[index%len(palette)].NRGBA
+}
+
+// greyStep is the least difference in lightness that a grey print shows in thin lines.
+const greyStep = 15
+
+// lightness is the L* of CIELAB, from 0 for black to 100 for white: what a grey print keeps of a colour.
+func lightness(c color.NRGBA) float64 {
+	y := luminance(c)
+	if y <= 216.0/24389 {
+		return y * 24389 / 27
+	}
+	return 116*math.Cbrt(y) - 16
+}
+
+// luminance is that of sRGB (IEC 61966-2-1).
+func luminance(c color.NRGBA) float64 {
+	lin := func(v uint8) float64 {
+		u := float64(v) / 255
+		if u <= 0.04045 {
+			return u / 12.92
+		}
+		return math.Pow((u+0.055)/1.055, 2.4)
+	}
+	return 0.2126*lin(c.R) + 0.7152*lin(c.G) + 0.0722*lin(c.B)
 }
 
 func fade(c color.NRGBA, alpha float64) color.NRGBA {
@@ -108,24 +135,26 @@ const (
 )
 
 // dashes are the lengths of strokes and gaps of each dash.
-var dashes = [][]vg.Length{nil, {4, 3}, {1.4, 1.8}, {10, 3}, {7, 2, 1.4, 2, 1.4, 2}, {8, 2, 3, 2}}
+var dashes = []struct {
+	name    string
+	lengths []vg.Length
+}{
+	{"solid", nil}, {"dashed", []vg.Length{4, 3}}, {"dotted", []vg.Length{1.4, 1.8}}, {"long-dashed", []vg.Length{10, 3}},
+	{"dash-dot-dot", []vg.Length{7, 2, 1.4, 2, 1.4, 2}}, {"two-dashed", []vg.Length{8, 2, 3, 2}},
+}
 
 // lineStyle returns a stroke.
 func lineStyle(c color.Color, width vg.Length, dash int) draw.LineStyle {
-	return draw.LineStyle{Color: c, Width: width, Dashes: dashes[dash%len(dashes)]}
+	return draw.LineStyle{Color: c, Width: width, Dashes: dashes[dash%len(dashes)].lengths}
 }
 
-// dashOf is the dash of a mark that may say Dashed instead.
-func dashOf(dash int, dashed bool) int {
-	if dashed && dash == Solid {
-		return Dashed
-	}
-	return dash
-}
+func checkDash(index int) error { return checkIndex("Dash", index) }
 
-func checkDash(index int) error {
+func checkShape(index int) error { return checkIndex("Shape", index) }
+
+func checkIndex(field string, index int) error {
 	if index < 0 {
-		return fmt.Errorf("field Dash is %d, want an index from 0", index)
+		return fmt.Errorf("field %s is %d, want an index from 0", field, index)
 	}
 	return nil
 }
@@ -143,6 +172,8 @@ const (
 	shapeCount
 )
 
+var shapeNames = [shapeCount]string{"circles", "triangles", "squares", "diamonds", "downward triangles", "pluses", "crosses", "rings"}
+
 // glyph draws the marker of a shape index at p. Shapes repeat after
 // shapeCount.
 func glyph(c *draw.Canvas, shape int, col color.Color, r vg.Length, p vg.Point, outline bool) {
@@ -155,25 +186,25 @@ func glyph(c *draw.Canvas, shape int, col color.Color, r vg.Length, p vg.Point, 
 		return pa
 	}
 	var pa vg.Path
-	switch shape % shapeCount {
-	case 0, 7:
+	switch shape %= shapeCount; shape {
+	case Circle, Ring:
 		pa = circle(p, r)
-	case 1:
+	case Triangle:
 		pa = poly(0, 1.3, -1.15, -0.75, 1.15, -0.75)
 		pa.Close()
-	case 2:
+	case Square:
 		pa = poly(-0.9, -0.9, 0.9, -0.9, 0.9, 0.9, -0.9, 0.9)
 		pa.Close()
-	case 3:
+	case Diamond:
 		pa = poly(0, 1.35, -1.35, 0, 0, -1.35, 1.35, 0)
 		pa.Close()
-	case 4:
+	case Downward:
 		pa = poly(0, -1.3, -1.15, 0.75, 1.15, 0.75)
 		pa.Close()
-	case 5, 6:
+	case Plus, Cross:
 		line := draw.LineStyle{Color: col, Width: r * 0.5}
 		a, b := poly(-1.3, 0, 1.3, 0), poly(0, -1.3, 0, 1.3)
-		if shape%shapeCount == 6 {
+		if shape == Cross {
 			a, b = poly(-1, -1, 1, 1), poly(-1, 1, 1, -1)
 		}
 		c.SetLineStyle(line)
@@ -181,7 +212,7 @@ func glyph(c *draw.Canvas, shape int, col color.Color, r vg.Length, p vg.Point, 
 		c.Stroke(b)
 		return
 	}
-	if shape%shapeCount == 7 {
+	if shape == Ring {
 		c.SetLineStyle(draw.LineStyle{Color: col, Width: r * 0.45})
 		c.Stroke(pa)
 		return
@@ -373,6 +404,59 @@ func (s textStyle) wrap(txt string, width vg.Length) []string {
 		out = append(out, line)
 	}
 	return out
+}
+
+// label is the title of an axis, in lines.
+type label struct {
+	lines []string
+	style textStyle
+}
+
+func (l label) height() vg.Length { return l.style.height(len(l.lines)) }
+
+func (l label) width() vg.Length { return l.style.maxWidth(l.lines) }
+
+// drawUpright writes the lines from the bottom to the top, the first one right of p and all about its height.
+func (l label) drawUpright(c vg.Canvas, p vg.Point) {
+	for i, line := range l.lines {
+		x := p.X + l.style.size*capHeight + vg.Length(i)*l.style.lineHeight()
+		l.style.draw(c, vg.Point{X: x, Y: p.Y}, line, 0.5, math.Pi/2)
+	}
+}
+
+// axisLabel breaks the title of an axis into lines as equal as they can be, the last of which has two words at least: a
+// unit alone reads as a title of its own. Where only that would fit, the title is set smaller.
+func axisLabel(txt string, width vg.Length) label {
+	lines, words := labelText.wrap(txt, width), strings.Fields(txt)
+	const most, long = 4, 20 // lines, and words, that are broken with care
+	if len(lines) < 2 || len(lines) > most || len(words) > long || strings.Contains(txt, "\n") {
+		return label{lines, labelText}
+	}
+	const smallest = 7 // of letters that can be read
+	for s := labelText; s.size >= smallest; s.size -= 0.5 {
+		for n := 1; n <= len(lines); n++ {
+			if fit := s.balanced(words, n, 2); fit != nil && s.maxWidth(fit) <= width {
+				return label{fit, s}
+			}
+		}
+	}
+	return label{lines, labelText}
+}
+
+// balanced joins words to n lines of which the widest is as narrow as it can be, and the last has so many words at least; nil
+// if there are too few.
+func (s textStyle) balanced(words []string, n, inLast int) (best []string) {
+	if n == 1 && len(words) >= inLast {
+		return []string{strings.Join(words, " ")}
+	}
+	least := vg.Length(math.Inf(1))
+	for k := n - 1; k <= len(words)-inLast && n > 1; k++ {
+		rest, last := s.balanced(words[:k], n-1, 1), strings.Join(words[k:], " ")
+		if w := max(s.maxWidth(rest), s.width(last)); w < least {
+			best, least = append(rest, last), w
+		}
+	}
+	return best
 }
 
 // lacking returns the characters of txt that the figures' font cannot draw.

@@ -4,27 +4,17 @@ import (
 	"image/color"
 	"math"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/plot/vg"
 )
 
-// luminance is that of sRGB (IEC 61966-2-1).
-func luminance(c color.NRGBA) float64 {
-	lin := func(v uint8) float64 {
-		u := float64(v) / 255
-		if u <= 0.04045 {
-			return u / 12.92
-		}
-		return math.Pow((u+0.055)/1.055, 2.4)
-	}
-	return 0.2126*lin(c.R) + 0.7152*lin(c.G) + 0.0722*lin(c.B)
-}
-
 // The lightness L* of the heat colours must grow evenly, so that equal steps
 // of the data look equal and a grey print still reads.
 func TestHeatLightnessGrowsEvenly(t *testing.T) {
-	lightness := func(u float64) float64 { return 116*math.Cbrt(luminance(heatColor(u))) - 16 }
+	lightness := func(u float64) float64 { return lightness(heatColor(u)) }
 	const n = 64
 	mean := (lightness(1) - lightness(0)) / n
 	for i := range n {
@@ -60,10 +50,10 @@ func TestPaletteForColourBlindReaders(t *testing.T) {
 	for view, m := range views {
 		for i := range palette {
 			for j := range i {
-				a, b := seen(m, palette[i]), seen(m, palette[j])
+				a, b := seen(m, palette[i].NRGBA), seen(m, palette[j].NRGBA)
 				d := math.Hypot(math.Hypot(a[0]-b[0], a[1]-b[1]), a[2]-b[2])
 				if d < 0.12 { // of the cube's edge; one step of a typical screen is 0.004
-					t.Errorf("%s: colours %d and %d are only %.3f apart", view, j, i, d)
+					t.Errorf("%s: %s and %s are only %.3f apart", view, palette[j].name, palette[i].name, d)
 				}
 			}
 		}
@@ -106,5 +96,52 @@ func TestWrap(t *testing.T) {
 func TestColors(t *testing.T) {
 	if paint(0) != paint(len(palette)) || paint(0) == paint(1) || paint(Grey) != greyLine {
 		t.Error("the palette does not repeat, or Grey is not grey")
+	}
+}
+
+// The title of an axis ends in no lone word, and its lines are about equal.
+func TestAxisLabel(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		width vg.Length
+		want  []string
+		size  vg.Length // 0 is that of labels
+	}{
+		{"error (%)", 100, []string{"error (%)"}, 0},
+		{"regret per object and round", 110, []string{"regret per object", "and round"}, 0},
+		{"worst start above best (%)", 110, []string{"worst start", "above best (%)"}, 0},
+		{"one two three four five six seven eight", 110, []string{"one two three four", "five six seven eight"}, 0},
+		{"clustering (%)", 60, []string{"clustering (%)"}, 9.5}, // two lines would leave the unit alone
+		{"a\nb", 100, []string{"a", "b"}, 0},
+		{"extraordinarily_long_word (%)", 60, []string{"extraordinarily_long_word", "(%)"}, 0}, // nothing helps
+		{"", 60, nil, 0},
+	} {
+		l := axisLabel(c.text, c.width)
+		size := labelText.size
+		if c.size != 0 {
+			size = c.size
+		}
+		if !slices.Equal(l.lines, c.want) || l.style.size != size {
+			t.Errorf("%q: %q of size %v, want %q of size %v", c.text, l.lines, l.style.size, c.want, size)
+		}
+	}
+	words := strings.Fields("error of the best start among ten on held out comparisons per object and round (%)")
+	for n := 2; n <= len(words); n++ {
+		for w := vg.Length(60); w < 400; w += 10 {
+			l := axisLabel(strings.Join(words[:n], " "), w)
+			if k := len(l.lines); k > 1 && k <= 4 && !strings.Contains(l.lines[k-1], " ") {
+				t.Errorf("%d words in %v: %q", n, w, l.lines)
+			}
+		}
+	}
+}
+
+// Every colour is seen on white: at least as well as the orange of Okabe and Ito.
+func TestPaletteOnWhite(t *testing.T) {
+	const least = 2.2 // contrast as in WCAG 2, 1.05/(Y+0.05)
+	for _, c := range palette {
+		if got := 1.05 / (luminance(c.NRGBA) + 0.05); got < least {
+			t.Errorf("%s has a contrast of %.2f to white, want %v", c.name, got, least)
+		}
 	}
 }

@@ -36,7 +36,8 @@ func (s Styles) Points(name string) Points {
 
 // Intervals are none so far in the style of a name.
 func (s Styles) Intervals(name string) Intervals {
-	return Intervals{Name: name, Color: s.of(name).Color}
+	st := s.of(name)
+	return Intervals{Name: name, Color: st.Color, Shape: st.Shape}
 }
 
 // Reference is a line at a value in the colour of a name.

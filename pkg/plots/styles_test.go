@@ -1,23 +1,18 @@
 package plots
 
 import (
-	"image/color"
 	"math"
 	"strings"
 	"testing"
 )
 
-// lightness is the L* of CIELAB, which is all that a grey print keeps.
-func lightness(c color.NRGBA) float64 { return 116*math.Cbrt(luminance(c)) - 16 }
-
 // The first twelve names of a list are told apart in grey: as lines and as glyphs, each two
 // differ by a step of lightness that is seen in thin lines, or else in dash and in shape.
 func TestOrderedNamesInGrey(t *testing.T) {
-	const step = 15 // of the 100 between black and white
 	for i := range 12 {
 		for j := range i {
 			a, b := nth(i), nth(j)
-			near := math.Abs(lightness(paint(a.Color))-lightness(paint(b.Color))) < step
+			near := math.Abs(lightness(paint(a.Color))-lightness(paint(b.Color))) < greyStep
 			if near && a.Dash == b.Dash {
 				t.Errorf("lines %d and %d look alike in grey: %+v and %+v", j, i, b, a)
 			}
