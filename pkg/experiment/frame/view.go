@@ -16,14 +16,15 @@ type Band struct {
 	Scale float64
 	// Summarize gives mean and interval; nil means judge.Summarize.
 	Summarize func([]float64) judge.Summary
-	// Possible are the bounds of the numbers, before Scale, at which a line's band is cut;
-	// both zero means none.
+	// Possible are the bounds of the numbers, before Scale; both zero means none. A mean's t
+	// interval does not know that a share is at most 1: what is drawn of it ends at the
+	// bounds, and an arrowhead says so. Numbers after ± are those of the whole interval.
 	Possible [2]float64
 	// None leaves the interval out.
 	None bool
 }
 
-// Percent are shares, shown in per cent, with bands within 0 and 100.
+// Percent are shares, shown in per cent, with intervals that are cut at 0 and 100.
 var Percent = Band{Scale: 100, Possible: [2]float64{0, 1}}
 
 // Without is the band without intervals.
@@ -56,11 +57,12 @@ func (b Band) AddTo(l *plots.Line, x float64, values []float64) {
 	if b.None || !s.HasInterval {
 		return
 	}
-	lo, hi := mean-half, mean+half
-	if b.Possible != [2]float64{} {
-		lo, hi = max(b.Possible[0], lo), min(b.Possible[1], hi)
-	}
-	l.Lo, l.Hi = append(l.Lo, scale*lo), append(l.Hi, scale*hi)
+	l.Lo, l.Hi = append(l.Lo, scale*(mean-half)), append(l.Hi, scale*(mean+half))
+	l.Possible = b.possible(scale)
+}
+
+func (b Band) possible(scale float64) [2]float64 {
+	return [2]float64{scale * b.Possible[0], scale * b.Possible[1]}
 }
 
 // AddRow adds the mean of numbers with its interval to a mark under a label.
@@ -71,7 +73,7 @@ func (b Band) AddRow(m *plots.Intervals, label string, values []float64) {
 	if !b.None {
 		m.Err = append(m.Err, scale*half)
 	}
-	m.Possible = [2]float64{scale * b.Possible[0], scale * b.Possible[1]}
+	m.Possible = b.possible(scale)
 }
 
 // A Mark shows rows, or nothing where they lack what it shows: nil.
