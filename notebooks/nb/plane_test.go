@@ -33,7 +33,7 @@ func TestLevel(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			const half = 3
 			m := mat.NewSymDense(2, c.m)
-			marks := Level(plots.Line{Name: "curve", Color: 4, Dashed: true}, m, c.b, half)
+			marks := Level(plots.Line{Name: "curve", Color: 4, Dash: plots.Dashed}, m, c.b, half)
 			if len(marks) != c.lines {
 				t.Errorf("%d lines, want %d", len(marks), c.lines)
 			}

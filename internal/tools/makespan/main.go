@@ -158,7 +158,7 @@ func render(ctx context.Context, points []point, results string) ([]plots.File, 
 			return nil, err
 		}
 		line := func(name string, dashed bool, of func(int) time.Duration) plots.Line {
-			l := plots.Line{Name: name, Color: color, Dashed: dashed}
+			l := plots.Line{Name: name, Color: color, Dash: map[bool]int{true: plots.Dashed}[dashed]}
 			for n := 1; n <= mostDrawn; n *= 2 {
 				l.X, l.Y = append(l.X, float64(n)), append(l.Y, of(n).Minutes())
 			}
@@ -178,7 +178,7 @@ func render(ctx context.Context, points []point, results string) ([]plots.File, 
 			panel.Marks = append(panel.Marks, measured)
 		}
 	}
-	d := plots.Drawing{Panels: []plots.Panel{panel}, Caption: plots.Caption{Shows: "Predicted wall time of a run against the number of workers, from the committed tables of times, and times measured on one machine of two cores. Solid: one job at a time on each of so many workers, the longest first. Dashed: one process, which runs experiments that compare times one job after the other."}}
+	d := plots.Drawing{Panels: []plots.Panel{panel}, Caption: plots.Caption{Shows: "Predicted wall time of a run against the number of workers, from the committed tables of times, and times measured on one machine of two cores. Solid: one job at a time on each of so many workers, the longest first. Dash: map[bool]int{true: plots.Dashed}[one process], which runs experiments that compare times one job after the other."}}
 	return d.Render("makespan", plots.Options{})
 }
 

@@ -83,7 +83,7 @@ func protocol(all []results) string {
 	}
 	return fmt.Sprintf("Data: %s; features %s with numbers from the training rows; start (M, b) = 0; C from 10⁻⁴ to 10² by the error of nearest neighbours on validation rows, per method, database and trial, the smallest of equals, and k with it; "+
 		"ITML on the same pairs, with bounds by the rule of its authors' program (bins 5 and 95 of 100 between the extreme squared distances of 1,000 random pairs) and γ from 10⁻⁴ to 10⁴ by its two-fold cross-validation (k = 4). Splits, pairs and their order are the same for all methods of a trial; "+
-		"on soybean ITML has all 8,400 pairs, of which an online method sees T", names, describeScaling[s.Scaling.String()])
+		"on soybean ITML has all 8,400 pairs, of which an online method sees T.", names, describeScaling[s.Scaling.String()])
 }
 
 var describeScaling = map[string]string{"raw": "as they are", "zscore": "standardised", "minmax": "scaled to 0–1"}
@@ -103,7 +103,7 @@ func drawFig1(all []results) plots.Drawing {
 		p := plots.Panel{Title: r.title(), XLabel: "steps", YLabel: "predictive 0–1 loss (%)"}
 		row := []string{r.title()}
 		for i, o := range onlines {
-			line := plots.Line{Name: shown.Replace(o.name), Color: i / 2, Dashed: i%2 == 1}
+			line := plots.Line{Name: shown.Replace(o.name), Color: i / 2, Dash: map[bool]int{true: plots.Dashed}[i%2 == 1]}
 			for _, at := range r.t.Where("kind", "loss", "method", o.name).Unique("at") {
 				step := frame.Parse("at", at)
 				m, half := judge.Summarize(column("loss", o.name, at, "count").Times(100 / step)(r.t)).Interval()
@@ -351,7 +351,7 @@ func drawTradeoff(all []results) plots.Drawing {
 		p := plots.Panel{Title: r.title(), XLabel: "steps (% of all training pairs)", YLabel: "test error (%)"}
 		p.Marks = append(p.Marks, plots.Reference{Name: "the paper's 20 %", At: 20, Vertical: true, Color: plots.Grey})
 		for i, o := range onlines {
-			line := plots.Line{Name: shown.Replace(o.name), Color: i / 2, Dashed: i%2 == 1}
+			line := plots.Line{Name: shown.Replace(o.name), Color: i / 2, Dash: map[bool]int{true: plots.Dashed}[i%2 == 1]}
 			for _, part := range snapshots {
 				line.X = append(line.X, 100*part)
 				line.Y = append(line.Y, 100*stat.Mean(ofSize(column("snapshot", o.name, table.Format(part), "count"), "", testRows)(r.t), nil))

@@ -164,7 +164,7 @@ func stopView(b frame.Band) frame.View {
 			for _, v := range rules {
 				p := plots.Panel{Title: v.name, XLabel: "steps (% of all training pairs)", YLabel: "test error (%)"}
 				for j, m := range []string{v.plus(), v.minus()} {
-					line := plots.Line{Name: []string{"⁺, fixed part", "⁻, fixed part"}[j], Color: j, Dashed: j == 1}
+					line := plots.Line{Name: []string{"⁺, fixed part", "⁻, fixed part"}[j], Color: j, Dash: map[bool]int{true: plots.Dashed}[j == 1]}
 					for at, g := range t.Where("method", m).Group("at") {
 						x, y := steps.Mean(overDatabases("steps")(g)), b.Mean(overDatabases("error")(g))
 						if slices.Contains(ends, at) {

@@ -158,10 +158,11 @@ func drawSensitivity(t *table.Table) (plots.Drawing, error) {
 	}
 	names := slices.Concat(onlineNames, []string{itmlTuned, euclidean})
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"setting", "quantity", "database"}, shownNames(names)...)}}
+	styles := plots.Ordered(shownNames(names)...)
 	panel := func(title string, methods ...string) frame.Panel {
 		p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: "mean test error (%), k by validation"}}
-		for i, m := range methods {
-			p.Of = append(p.Of, frame.Dots(plots.Intervals{Name: shown.Replace(m), Color: i}, "setting", frame.Column("error"), frame.Band{Scale: 100, None: true}).Where("method", m))
+		for _, m := range methods {
+			p.Of = append(p.Of, frame.Dots(styles.Intervals(shown.Replace(m)), "setting", frame.Column("error"), frame.Band{Scale: 100, None: true}).Where("method", m))
 		}
 		return p
 	}

@@ -165,9 +165,12 @@ type named struct {
 	metric metric.SqDister
 }
 
+// sensitivityStyles are those of the methods.
+var sensitivityStyles = plots.Ordered(euclidean, pola, polaTop, "RCA", "FDA")
+
 // sensitivityDots are the mean test errors of a metric, by setting.
-func sensitivityDots(method string, color int) frame.Mark {
-	return frame.Dots(plots.Intervals{Name: method, Color: color}, "shown", frame.Column("error"), frame.Band{Scale: 100, None: true}).Where("method", method)
+func sensitivityDots(method string) frame.Mark {
+	return frame.Dots(sensitivityStyles.Intervals(method), "shown", frame.Column("error"), frame.Band{Scale: 100, None: true}).Where("method", method)
 }
 
 var sensitivityView = frame.View{
@@ -176,11 +179,11 @@ var sensitivityView = frame.View{
 	Panels: frame.Each(
 		frame.Panel{
 			Panel: plots.Panel{Title: "Euclidean, POLA and its first eigenvector", XLabel: "mean test error (%)"},
-			Of:    []frame.Mark{sensitivityDots(euclidean, 0), sensitivityDots(pola, 1), sensitivityDots(polaTop, 2)},
+			Of:    []frame.Mark{sensitivityDots(euclidean), sensitivityDots(pola), sensitivityDots(polaTop)},
 		},
 		frame.Panel{
 			Panel: plots.Panel{Title: "RCA and FDA: ridge", XLabel: "mean test error (%)"},
-			Of:    []frame.Mark{sensitivityDots("RCA", 0), sensitivityDots("FDA", 1)},
+			Of:    []frame.Mark{sensitivityDots("RCA"), sensitivityDots("FDA")},
 		}).WithRoom(),
 	Text: &frame.Text{By: []string{"method", "", "shown", "setting"}, Cells: []frame.Cell{
 		frame.Name("method", "method"),

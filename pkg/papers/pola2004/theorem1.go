@@ -145,7 +145,7 @@ var theorem1View = frame.View{
 	Columns: 2,
 	Panels: func(t *table.Table) (out []plots.Panel) {
 		for cell, g := range t.Group("cell") {
-			loss, wrong := plots.Line{Name: "squared loss of POLA", Color: 0}, plots.Line{Name: "mistakes of POLA", Color: 2, Dashed: true}
+			loss, wrong := plots.Line{Name: "squared loss of POLA", Color: 0}, plots.Line{Name: "mistakes of POLA", Color: 2, Dash: plots.Dashed}
 			for round, of := range frame.ByNumber(g, "round") {
 				losses, mistakes := of.Values("squared_loss"), stat.Mean(of.Values("mistakes"), nil)
 				if slices.Min(losses) <= 0 || mistakes <= 0 {

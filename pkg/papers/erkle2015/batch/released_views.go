@@ -203,7 +203,7 @@ func answersErrors(head string, m frame.Measure) frame.Cell {
 
 // namedPanel draws a measure of methods against the triplets, with the τ best on test.
 func namedPanel(p plots.Panel, methods []string, how string, m frame.Measure, b frame.Band) frame.Panel {
-	p.XLabel, p.XLog, p.Direct = "triplets seen", true, true
+	p.XLabel, p.XLog = "triplets seen", true
 	out := frame.Panel{Panel: p}
 	for _, method := range methods {
 		out.Of = append(out.Of, released(how, protocol.ByTest).Line(protocol.Styles[method], method, m, b))
@@ -238,7 +238,7 @@ var releasedFig1c = frame.View{
 
 // stepsPanel draws the errors after passes of ERKLE, and after as many steps of the named programs.
 func stepsPanel(cell, how, title string) frame.Panel {
-	p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: "passes, or gradient steps", YLabel: "test error (%)", XLog: true, Direct: true}}
+	p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: "passes, or gradient steps", YLabel: "test error (%)", XLog: true}}
 	for _, pair := range learning.Fig1Pairs {
 		p.Of = append(p.Of, stepsLine(passesPart, pair.Online, onlineHow), stepsLine(cell, pair.Batch.Name, how))
 	}

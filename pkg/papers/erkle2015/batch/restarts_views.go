@@ -91,12 +91,12 @@ func restartPanel(data string, errors bool) frame.Panel {
 		p.Of = append(p.Of, frame.Line(restartLine(b, ", coordinates"), "coordinates", y, frame.Percent).Where("method", b, "from", fromAnew))
 		if errors {
 			kernel := restartLine(b, ", kernel")
-			kernel.Dashed = true
+			kernel.Dash = plots.Dashed
 			p.Of = append(p.Of, level(protocol.TestErrors.On(variants.AfterAll).Where("method", b, "from", fromKernel), kernel))
 		}
 	}
 	if errors {
-		p.Of = append(p.Of, level(protocol.TestErrors.On(variants.AfterAll).Where("method", protocol.PAERKLETen), plots.Line{Name: protocol.PAERKLETen, Color: plots.Grey}))
+		p.Of = append(p.Of, level(protocol.TestErrors.On(variants.AfterAll).Where("method", protocol.PAERKLETen), protocol.Styles[protocol.PAERKLETen]))
 	}
 	return p
 }
@@ -127,7 +127,7 @@ func drawRestartsFollowed(t *table.Table) (plots.Drawing, error) {
 		p := frame.Panel{Panel: plots.Panel{Title: data + ", " + dim + " coordinates", XLabel: "triplets seen", YLabel: "test error (%)", XLog: true}}
 		for _, b := range learning.BatchNames {
 			first := restartLine(b, ", best at first")
-			first.Dashed = true
+			first.Dash = plots.Dashed
 			p.Of = append(p.Of, frame.Line(restartLine(b, ", best start"), "triplets", protocol.TestErrors, frame.Percent.Without()).Where("method", b), frame.Line(first, "triplets", firstErrors, frame.Percent.Without()).Where("method", b))
 		}
 		d.Panels = append(d.Panels, frame.Each(p)(c.Where("coordinates", dim))...)

@@ -119,7 +119,10 @@ var tauView = frame.View{
 		for _, method := range learning.BatchNames {
 			for _, part := range []string{"validation", "test"} {
 				line := protocol.Styles[method]
-				line.Dashed, line.Name = part == "validation", method+", "+part
+				line.Name = method + ", " + part
+				if part == "validation" {
+					line.Dash = plots.Dashed
+				}
 				p.Of = append(p.Of, frame.Line(line, "tau", protocol.StrictIn(part), frame.Percent.Without()).Where("method", method)) // sizes are no trials
 			}
 		}

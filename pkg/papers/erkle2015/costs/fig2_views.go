@@ -238,8 +238,8 @@ func drawFig2a(t, times *table.Table) (plots.Drawing, error) {
 		}
 		p := plots.Panel{Title: fmt.Sprintf("n = %d", n), XLabel: "triplets seen", YLabel: "cumulative CPU time (s)", YLog: true, Marks: []plots.Mark{
 			bandOfLogs(plots.Line{Name: protocol.PAERKLE, Color: 0}, seen, pass),
-			bandOfLogs(plots.Line{Name: "GNMDS, 1 step per mini-batch", Color: 2, Dashed: true}, x, one),
-			bandOfLogs(plots.Line{Name: "GNMDS, 2 steps per mini-batch", Color: 3, Dashed: true}, x, two),
+			bandOfLogs(plots.Line{Name: "GNMDS, 1 step per mini-batch", Color: 2, Dash: plots.Dashed}, x, one),
+			bandOfLogs(plots.Line{Name: "GNMDS, 2 steps per mini-batch", Color: 3, Dash: plots.Dashed}, x, two),
 		}}
 		for _, r := range trials {
 			if s, ok := r.measured(); ok && n == r.large() {
@@ -250,7 +250,7 @@ func drawFig2a(t, times *table.Table) (plots.Drawing, error) {
 		d.Panels = append(d.Panels, p)
 	}
 	d.Caption = plots.Caption{Shows: fig2Setup + "Solid: PA-ERKLE, one update per triplet, a pass over 2n. " +
-		"Dashed: GNMDS with one and two steps after each of 20 mini-batches, which are as many times a single step: measured in each trial on the left; on the right one step of that size was run in the first trial (the dot at the first mini-batch), and the others have it times the quotient of their steps to that trial's at the smaller n, as in the verdict. Lines are geometric means over trials, bands 95 % t intervals of the mean logarithm.", Intervals: experiment.TrialsNote(t, "")}
+		"Dash: map[bool]int{true: plots.Dashed}[GNMDS with one and two steps after each of 20 mini-batches], which are as many times a single step: measured in each trial on the left; on the right one step of that size was run in the first trial (the dot at the first mini-batch), and the others have it times the quotient of their steps to that trial's at the smaller n, as in the verdict. Lines are geometric means over trials, bands 95 % t intervals of the mean logarithm.", Intervals: experiment.TrialsNote(t, "")}
 	return d, nil
 }
 
@@ -321,7 +321,7 @@ func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 			laws, powers = append(laws, law), append(powers, p)
 		}
 		p, end := judge.Summarize(powers).Mean, stat.GeometricMean(laws, nil) // the mean of the fitted lines
-		style.Name, style.Dashed = "", true
+		style.Name, style.Dash = "", plots.Dashed
 		if k == 1 {
 			style.Name = "power laws through the steps"
 		}
@@ -429,7 +429,7 @@ var skipsMarks = []frame.Mark{
 	skipsMark(plots.Line{Name: slackCurve, Color: 1}, skippedBy("weyl", "slack")),
 	skipsMark(plots.Line{Name: "slack and block", Color: 2}, skippedBy("weyl", "slack", "block")),
 	skipsMark(plots.Line{Name: "slack, block and bound", Color: 0}, SkippedBut("computed", "active")),
-	skipsMark(plots.Line{Name: "no negative eigenvalue: the most that a rule may skip", Color: plots.Grey, Dashed: true}, SkippedBut("projected", "active")),
+	skipsMark(plots.Line{Name: "no negative eigenvalue: the most that a rule may skip", Color: plots.Grey, Dash: plots.Dashed}, SkippedBut("projected", "active")),
 }
 
 // skippedBy is the share of the active updates that some columns count.
@@ -480,7 +480,7 @@ func skipsOurs(t *table.Table) string {
 
 // skipsPanel has the shares of one stream.
 func skipsPanel(title string, log bool) frame.Panel {
-	return frame.Panel{Panel: plots.Panel{Title: title, XLabel: "triplets seen", YLabel: "updates without an eigenpair (%)", XLog: log, Direct: !log, YMin: -2, YMax: 102}, Of: skipsMarks}
+	return frame.Panel{Panel: plots.Panel{Title: title, XLabel: "triplets seen", YLabel: "updates without an eigenpair (%)", XLog: log, YMin: -2, YMax: 102}, Of: skipsMarks}
 }
 
 // leastTime is what a phase takes at least, in seconds: the clock's resolution, so that logarithms exist.

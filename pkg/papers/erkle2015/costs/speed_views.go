@@ -86,10 +86,10 @@ type speedRun struct {
 }
 
 var speedRuns = []speedRun{
-	{plots.Line{Name: "structured, first n/2 triplets", Color: 0, Dashed: true}, speedStructured, "0.5"},
+	{plots.Line{Name: "structured, first n/2 triplets", Color: 0, Dash: plots.Dashed}, speedStructured, "0.5"},
 	{plots.Line{Name: "structured, first 2n triplets", Color: 0}, speedStructured, "2"},
 	{plots.Line{Name: "dense", Color: 1}, speedDense, ""},
-	{plots.Line{Name: "reading the n×n kernel once", Color: plots.Grey, Dashed: true}, speedRead, ""},
+	{plots.Line{Name: "reading the n×n kernel once", Color: plots.Grey, Dash: plots.Dashed}, speedRead, ""},
 }
 
 var speedObjects = frame.View{
@@ -106,7 +106,7 @@ var speedObjects = frame.View{
 		time, memory := speedPanels("objects n")
 		lines := protocol.Mapped(speedRuns, func(r speedRun) plots.Line { return r.line })
 		saved := frame.Lines("what", lines[:3], "objects", savedMB, frame.Band{})
-		all := frame.Line(plots.Line{Name: "n² numbers of 8 bytes", Color: plots.Grey, Dashed: true}, "objects", savedMB, frame.Band{}.Without())
+		all := frame.Line(plots.Line{Name: "n² numbers of 8 bytes", Color: plots.Grey, Dash: plots.Dotted}, "objects", savedMB, frame.Band{}.Without())
 		return frame.Each(
 			frame.Panel{Panel: time, Of: frame.Lines("what", lines, "objects", meanMS, frame.Band{})},
 			frame.Panel{Panel: memory, Of: append(saved, all.Where("kind", speedRead))},

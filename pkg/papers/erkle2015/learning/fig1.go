@@ -337,7 +337,7 @@ func fig1Panel(title, reading string, methods ...string) frame.Panel {
 // fig1bPanel has a logarithmic axis from 10 % and names at the lines' ends.
 func fig1bPanel(title, reading string) frame.Panel {
 	p := fig1Panel(title, reading, AllMethods...)
-	p.XLog, p.YLog, p.YMin, p.YMax, p.Direct = true, true, 10, 50, true
+	p.XLog, p.YLog, p.YMin, p.YMax = true, true, 10, 50
 	return p
 }
 

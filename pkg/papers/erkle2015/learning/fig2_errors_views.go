@@ -19,13 +19,13 @@ var fig2ErrorsViews = []experiment.View{
 // stepsLines are those of the cells.
 var stepsLines = []plots.Line{
 	{Name: protocol.PAERKLE, Color: 0}, {Name: stepMethods[0].Name, Color: 2}, {Name: stepMethods[1].Name, Color: 3},
-	{Name: stepMethods[2].Name, Color: 2, Dashed: true}, {Name: stepMethods[3].Name, Color: 3, Dashed: true}, {Name: gnmdsMany, Color: 4},
+	{Name: stepMethods[2].Name, Color: 2, Dash: plots.Dashed}, {Name: stepMethods[3].Name, Color: 3, Dash: plots.Dashed}, {Name: gnmdsMany, Color: 4},
 }
 
 // minibatchPanel has the curves with the settings of a rule.
-func minibatchPanel(title, rule string, errors frame.Measure, direct bool) frame.Panel {
+func minibatchPanel(title, rule string, errors frame.Measure) frame.Panel {
 	p := frame.Panel{
-		Panel: plots.Panel{Title: title, XLabel: "triplets seen", YLabel: "test error (%)", XLog: true, Direct: direct},
+		Panel: plots.Panel{Title: title, XLabel: "triplets seen", YLabel: "test error (%)", XLog: true},
 		Of:    frame.Lines("cell", stepsLines, "triplets", errors, frame.Percent),
 	}
 	for i, line := range stepsLines {
@@ -41,7 +41,7 @@ func minibatchPanel(title, rule string, errors frame.Measure, direct bool) frame
 var fig2bView = frame.View{
 	Columns: 1, Missing: "any trial",
 	Panels: frame.Each(
-		minibatchPanel(ChosenValid, ChosenValid, protocol.TestErrors, true), minibatchPanel(ChosenTest, ChosenTest, protocol.TestErrors, true), minibatchPanel(ChosenValid+", ties half", ChosenValid, protocol.TestHalf, true),
+		minibatchPanel(ChosenValid, ChosenValid, protocol.TestErrors), minibatchPanel(ChosenTest, ChosenTest, protocol.TestErrors), minibatchPanel(ChosenValid+", ties half", ChosenValid, protocol.TestHalf),
 	),
 	Caption: protocol.SaysOf(func(t *table.Table) string {
 		return fmt.Sprintf("Share of %.0f other comparisons that the kernels do not satisfy (a tie, as of objects of which nothing is known yet, is an error, which is the paper's measure; below, half of one), against the triplets seen: 500 points drawn from N(0, I) in R⁵⁰ (25 at smoke scale), a tenth of the paper's objects and triplets.", experiment.First(t.Where("kind", protocol.CurveRow), "test triplets"))

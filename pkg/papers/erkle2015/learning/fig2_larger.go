@@ -47,7 +47,7 @@ var (
 
 var fig2LargerView = frame.View{
 	Columns: 2, Missing: "any trial",
-	Panels: frame.Each(minibatchPanel(ChosenTest+" (the paper's rule)", ChosenTest, protocol.TestErrors, false), minibatchPanel(ChosenTest+", ties half", ChosenTest, protocol.TestHalf, false)),
+	Panels: frame.Each(minibatchPanel(ChosenTest+" (the paper's rule)", ChosenTest, protocol.TestErrors), minibatchPanel(ChosenTest+", ties half", ChosenTest, protocol.TestHalf)),
 	Text:   &frame.Text{Head: []string{"method", "δ"}, Rows: largerRows(), Cells: settingsCells},
 	Caption: protocol.SaysOf(func(t *table.Table) string {
 		return fmt.Sprintf("As Fig. 2b at n = 500 (erkle2015/fig2-errors), a quarter of the paper's objects and triplets: 1,250 points drawn from N(0, I) in R⁵⁰ (30 at smoke scale). Share of %.0f other comparisons that the kernels do not satisfy (a tie, as of objects of which nothing is known yet, is an error, which is the paper's measure; right, half of one), against the triplets seen.", experiment.First(t.Where("kind", protocol.CurveRow), "test triplets"))

@@ -141,7 +141,7 @@ func apart(all plots.Panel) []plots.Panel {
 	for i, title := range []string{"ERKLE", "batch methods"} {
 		p := &out[i]
 		p.Title = strings.TrimSuffix(title+", "+p.Title, ", ")
-		p.XLog, p.Direct = true, true
+		p.XLog = true
 		p.YMin, p.YMax, p.YLog = 0.8*least, most, least > 10 // training errors reach 0
 	}
 	return out

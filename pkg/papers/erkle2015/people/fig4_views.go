@@ -28,7 +28,7 @@ var (
 	oursStyles = map[string]plots.Line{
 		variants.TraceFamily.Name: {Name: "PA-ERKLE, trace, 10 passes", Color: 6},
 		batch.FeaturesAlone:       {Name: batch.FeaturesAlone, Color: plots.Grey},
-		batch.PaFeatures:          {Name: batch.PaFeatures, Color: 5, Dashed: true},
+		batch.PaFeatures:          {Name: batch.PaFeatures, Color: 5, Dash: plots.Dashed},
 		batch.PaFeaturesTen:       {Name: batch.PaFeaturesTen, Color: 5},
 	}
 )

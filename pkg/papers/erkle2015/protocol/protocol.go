@@ -351,26 +351,26 @@ func StylesOf(methods []string) []plots.Line {
 	return Mapped(methods, func(method string) plots.Line { return Styles[method] })
 }
 
-// Styles are the lines of the methods.
+// Styles are the lines of the methods: the colour is that of the loss, ERKLE's or a batch method's, the dash that of the step.
 var Styles = map[string]plots.Line{
-	PAERKLE:     {Name: PAERKLE, Color: 0, Dashed: true},
+	PAERKLE:     {Name: PAERKLE, Color: 0, Dash: plots.Dashed},
 	PAERKLETen:  {Name: PAERKLETen, Color: 0},
-	STEERKLE:    {Name: STEERKLE, Color: 1, Dashed: true},
+	STEERKLE:    {Name: STEERKLE, Color: 1, Dash: plots.Dashed},
 	STEERKLETen: {Name: STEERKLETen, Color: 1},
 	GNMDSBatch:  {Name: GNMDSBatch, Color: 2},
 	STEBatch:    {Name: STEBatch, Color: 3},
 	CKLBatch:    {Name: CKLBatch, Color: 4},
 
-	STEInverse:     {Name: STEInverse, Color: 2},
-	STEInverseSqrt: {Name: STEInverseSqrt, Color: 3},
-	GNMDSInverse:   {Name: GNMDSInverse, Color: 2},
-	GNMDSRoot:      {Name: GNMDSRoot, Color: 3},
-	GNMDSConstant:  {Name: GNMDSConstant, Color: 4},
-	PAFrobenius:    {Name: PAFrobenius, Color: 0},
-	STEFrobenius:   {Name: STEFrobenius, Color: 1},
+	STEInverse:     {Name: STEInverse, Color: 1, Dash: plots.Dotted},
+	STEInverseSqrt: {Name: STEInverseSqrt, Color: 1, Dash: plots.LongDashed},
+	GNMDSInverse:   {Name: GNMDSInverse, Color: 5, Dash: plots.Dotted},
+	GNMDSRoot:      {Name: GNMDSRoot, Color: 5, Dash: plots.LongDashed},
+	GNMDSConstant:  {Name: GNMDSConstant, Color: 5, Dash: plots.Dashed},
+	PAFrobenius:    {Name: PAFrobenius, Color: 0, Dash: plots.TwoDashes},
+	STEFrobenius:   {Name: STEFrobenius, Color: 1, Dash: plots.TwoDashes},
 
-	PALow:      {Name: PALow, Color: 4},
-	PARejectsA: {Name: PARejectsA, Color: 2},
-	PARejectsB: {Name: PARejectsB, Color: 3},
-	PARejectsC: {Name: PARejectsC, Color: 5},
+	PALow:      {Name: PALow, Color: 6},
+	PARejectsA: {Name: PARejectsA, Color: 0, Dash: plots.Dotted},
+	PARejectsB: {Name: PARejectsB, Color: 0, Dash: plots.LongDashed},
+	PARejectsC: {Name: PARejectsC, Color: 0, Dash: plots.DashDotDot},
 }

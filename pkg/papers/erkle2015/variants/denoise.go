@@ -122,7 +122,7 @@ var denoiseView = frame.View{
 
 var denoiseLines = []plots.Line{
 	{Name: handleNone, Color: plots.Grey}, {Name: handleDenoise, Color: 0},
-	{Name: handleRejects[0], Color: 1, Dashed: true}, {Name: handleRejects[1], Color: 2, Dashed: true}, {Name: handleRejects[2], Color: 3, Dashed: true},
+	{Name: handleRejects[0], Color: 1, Dash: plots.Dashed}, {Name: handleRejects[1], Color: 2, Dash: plots.Dashed}, {Name: handleRejects[2], Color: 3, Dash: plots.Dashed},
 }
 
 var denoiseClaims = experiment.Claims([]experiment.Claim{

@@ -19,6 +19,7 @@ import (
 	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/papers/logdet2012/protocol"
+	"metriclab/pkg/plots"
 	"metriclab/pkg/random"
 	"metriclab/pkg/sparse"
 	"metriclab/pkg/text"
@@ -41,6 +42,9 @@ const (
 
 // textMethods are all methods: those of the paper's legend first.
 var textMethods = []string{protocol.LogDetLinear, lsa, protocol.Lmnn, protocol.Euclidean, logDetDropped, logDetFar, plainLSA, basisAlone, scaledI, basisLMNN}
+
+// textStyles are those of the methods.
+var textStyles = plots.Ordered(textMethods...)
 
 // textLines are those of the paper's figure, textControls what the second panel shows beside LogDet Linear.
 var (

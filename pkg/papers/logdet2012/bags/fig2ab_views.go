@@ -131,9 +131,8 @@ func drawTextPanel(panel, missing string) func(*table.Table) (plots.Drawing, err
 // textLinesOf is a panel with the accuracies of methods.
 func textLinesOf(title string, methods []string) frame.Panel {
 	p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: "size of the basis", YLabel: "accuracy (%)"}}
-	for color, m := range methods {
-		style := plots.Line{Name: m, Color: color, Dashed: m == protocol.Euclidean} // which may cover another
-		p.Of = append(p.Of, frame.Line(style, "size", accuracy, frame.Band{Scale: 100, Possible: [2]float64{math.Inf(-1), 1}}.By(vectors.Summary)).Where("method", m))
+	for _, m := range methods {
+		p.Of = append(p.Of, frame.Line(textStyles.Line(m), "size", accuracy, frame.Band{Scale: 100, Possible: [2]float64{math.Inf(-1), 1}}.By(vectors.Summary)).Where("method", m))
 	}
 	return p
 }

@@ -23,7 +23,7 @@ var divergenceViews = []experiment.View{
 		Panels: frame.PerGroup(func(cells []string) frame.Panel {
 			p := frame.Panel{Panel: plots.Panel{Title: cells[1] + ", " + cells[0], XLabel: "eigenvalue number", YLabel: "share of the largest", YLog: true, YMin: leastShare / 2, YMax: 2}}
 			for k, name := range phiNames {
-				style := plots.Line{Name: name, Color: k, Dashed: name == phiTrace} // which may cover another
+				style := plots.Line{Name: name, Color: k, Dash: map[bool]int{true: plots.Dashed}[name == phiTrace]} // which may cover another
 				p.Of = append(p.Of, spectrum(style).Where("kind", "spectrum", "method", name, "setting", settingFixed))
 			}
 			return p

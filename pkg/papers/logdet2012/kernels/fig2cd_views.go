@@ -32,7 +32,7 @@ var fig2cdViews = []experiment.View{
 			return frame.Dots(plots.Intervals{Name: kernel, Color: i}, "method", counted(voteRule, separatedF1), frame.Band{Possible: [2]float64{0, digitCount}})
 		})(rows.Where("queries", testQueries))
 		for i := range dots {
-			dots[i].Marks = append(dots[i].Marks, plots.Reference{Name: "seven, as the paper says of Trace-SSIKDR", At: 7, Vertical: true, Color: plots.Grey}, plots.Reference{Name: "three, of kernel PCA", At: 3, Vertical: true, Color: plots.Grey})
+			dots[i].Marks = append(dots[i].Marks, plots.Reference{Name: "seven, as the paper says of Trace-SSIKDR", At: 7, Vertical: true, Color: plots.Grey}, plots.Reference{Name: "three, of kernel PCA", At: 3, Vertical: true, Color: 6})
 		}
 		return dots
 	}, &frame.Text{By: []string{"kernel", "kernel", "method", "plane", "queries", "queries"}, Cells: []frame.Cell{

@@ -200,7 +200,7 @@ func perStepMS(kind string) frame.Measure { return perStep(kind).Times(1e3) }
 var kernelCostViews = []experiment.View{{Name: "kernelcost", Title: "CPU time of a step in kernel space", DrawTimed: drawTimed(costPhaseOf, frame.View{
 	Missing: "steps",
 	Panels: func(rows *table.Table) []plots.Panel {
-		p := plots.Panel{XLabel: "objects, and pairs", YLabel: "CPU time per step (ms)", XLog: true, YLog: true, Direct: true}
+		p := plots.Panel{XLabel: "objects, and pairs", YLabel: "CPU time per step (ms)", XLog: true, YLog: true}
 		for _, n := range frame.Numbers(rows, "objects") {
 			p.XTicks = append(p.XTicks, plots.Tick{At: n, Label: table.Format(n)})
 		}

@@ -170,7 +170,7 @@ var neighbourViews = []experiment.View{
 		Columns: 2, Missing: "errors on any data set",
 		Panels: func(rows *table.Table) (out []plots.Panel) {
 			for by, g := range rows.Group("features") {
-				p := plots.Panel{Title: protocol.LogDetLinear + ", features " + Describe[by], XLabel: "neighbours", YLabel: "test error (%)", XLog: true, Direct: true}
+				p := plots.Panel{Title: protocol.LogDetLinear + ", features " + Describe[by], XLabel: "neighbours", YLabel: "test error (%)", XLog: true}
 				out = append(out, frame.PerMark(p, "data set", func(i int, name string) frame.Mark {
 					return frame.Line(plots.Line{Name: name, Color: i}, "k", Share, ErrorLine.Without())
 				})(g)...)

@@ -182,18 +182,18 @@ var table1Views = []experiment.View{
 	{Name: "constraints", Title: "Clustering error against the number of constraints", Draw: frame.View{
 		From: startedRows.Where("starts", startings[0].name).Then(AtEach("given", "constraints", unsupervised)).Then(frame.Only("method", clusterNames...)), Columns: 1, Missing: "errors on any data set",
 		Panels: frame.PerGroup(func(cells []string) frame.Panel {
-			p := frame.Panel{Panel: plots.Panel{Title: cells[0], XLabel: "constraints", YLabel: "clustering error (%)", Direct: true}}
+			p := frame.Panel{Panel: plots.Panel{Title: cells[0], XLabel: "constraints", YLabel: "clustering error (%)"}}
 			for i, m := range clusterNames {
 				style, band := plots.Line{Name: m, Color: i % 3}, ErrorLine
 				if m == plainLogDet || m == plainHMRF { // the colour of the method with a choice
-					style.Color, style.Dashed, band = i-2, true, band.Without()
+					style.Color, style.Dash, band = i-2, plots.Dashed, band.Without()
 				}
 				p.Of = append(p.Of, frame.Line(style, "given", Share, band).Where("method", m))
 			}
 			return p
 		}, "data set"),
 		Text:    &frame.Text{By: []string{"data set", "data set", "given", "constraints"}, Cells: errorCells(clusterNames)},
-		Caption: Shown("Clustering error against the number of constraints, of which Table 1 has 50. Dashed: without a choice, and without the bands of the 95 % intervals.", clusterProtocol),
+		Caption: Shown("Clustering error against the number of constraints, of which Table 1 has 50. Dash: map[bool]int{true: plots.Dashed}[without a choice], and without the bands of the 95 % intervals.", clusterProtocol),
 	}.Draw},
 	{Name: "table1-choices", Title: "Table 1: what was chosen, and fits that did not converge", Draw: experiment.WithEnds(frame.View{
 		From: startedRows.Then(frame.Only("method", clusterNames[1:]...)), Missing: "choices on any data set",

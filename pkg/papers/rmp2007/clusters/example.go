@@ -204,10 +204,10 @@ func examplePanels(t *table.Table) (out []plots.Panel) {
 				style := plots.Line{Name: rule + ", expected", Color: []int{0, 2, 3, 4}[k]}
 				p.Of = append(p.Of, line(style, kind, expectedRegret, frame.Band{}.Without(), rule))
 				if k == 0 {
-					p.Of = append(p.Of, line(plots.Line{Name: rule + ", drawn", Color: 0, Dashed: true}, kind, drawnRegret, frame.Band{}, rule))
+					p.Of = append(p.Of, line(plots.Line{Name: rule + ", drawn", Color: 0, Dash: plots.Dashed}, kind, drawnRegret, frame.Band{}, rule))
 				}
 			}
-			p.Of = append(p.Of, line(plots.Line{Name: "√T", Color: plots.Grey, Dashed: true}, "regret", frame.Cells("t").Map(math.Sqrt), frame.Band{}.Without(), protocol.FTL))
+			p.Of = append(p.Of, line(plots.Line{Name: "√T", Color: plots.Grey, Dash: plots.Dashed}, "regret", frame.Cells("t").Map(math.Sqrt), frame.Band{}.Without(), protocol.FTL))
 		}
 		out = append(out, frame.Each(course, final)(g)...)
 	}

@@ -41,9 +41,9 @@ const fig1Known = "Groups known: who knew from which group each point was drawn,
 
 // fig1Styles are the lines of the methods.
 var fig1Styles = map[string]plots.Line{
-	protocol.RMPPrinted: {Color: 0}, emSpherical: {Color: 1}, emDiagonal: {Color: 2}, emFull: {Color: 3}, protocol.FTL: {Color: 4, Dashed: true}, protocol.RMPCorrected: {Color: 5, Dashed: true},
+	protocol.RMPPrinted: {Color: 0}, emSpherical: {Color: 1}, emDiagonal: {Color: 2}, emFull: {Color: 3}, protocol.FTL: {Color: 4, Dash: plots.Dashed}, protocol.RMPCorrected: {Color: 5, Dash: plots.Dashed},
 	emSphereRow: {Color: 2}, kMeansName: {Color: 3},
-	protocol.RMPAnytime: {Color: 6, Dashed: true}, protocol.RMPTen: {Color: 1, Dashed: true}, protocol.RMPHundred: {Color: 3, Dashed: true}, groupsKnown: {Color: plots.Grey},
+	protocol.RMPAnytime: {Color: 6, Dash: plots.Dashed}, protocol.RMPTen: {Color: 1, Dash: plots.Dashed}, protocol.RMPHundred: {Color: 3, Dash: plots.Dashed}, groupsKnown: {Color: plots.Grey},
 }
 
 // regretView draws regret against rounds, a panel per cell.
@@ -67,7 +67,7 @@ func regretView(cells, methods []string, about string) frame.View {
 
 // root is √t through RMP's final regret.
 func root(rows *table.Table) plots.Mark {
-	out := plots.Line{Name: "√t", Color: plots.Grey, Dashed: true}
+	out := plots.Line{Name: "√t", Color: plots.Grey, Dash: plots.Dashed}
 	last, final := float64(protocol.LastRound(rows)), atEnd.Where("method", protocol.RMPPrinted).Averaged()(rows)[0]
 	for k := range 41 {
 		share := float64(k) / 40

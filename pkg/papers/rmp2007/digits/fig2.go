@@ -299,7 +299,7 @@ func chosenBy(ways []fig2Way) frame.Rows {
 func fig2Panels(ways []fig2Way, b frame.Band) frame.Panels {
 	var styles []plots.Line
 	for _, w := range ways {
-		styles = append(styles, plots.Line{Name: w.name, Color: w.color, Dashed: w.dashed})
+		styles = append(styles, plots.Line{Name: w.name, Color: w.color, Dash: map[bool]int{true: plots.Dashed}[w.dashed]})
 	}
 	return frame.PerGroup(func(cells []string) frame.Panel {
 		return frame.Panel{

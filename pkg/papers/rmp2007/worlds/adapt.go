@@ -323,7 +323,7 @@ var adaptView = frame.View{
 	Panels: frame.PerGroup(func(cells []string) frame.Panel {
 		return frame.Panel{Panel: plots.Panel{Title: cells[0] + ", m = " + cells[1], XLabel: "rounds", YLabel: "loss per pixel"}, Of: []frame.Mark{
 			adaptLine(plots.Line{Name: protocol.RMPPrinted, Color: 0}), adaptLine(plots.Line{Name: protocol.RMPCorrected, Color: 1}),
-			adaptLine(plots.Line{Name: rmpOneSwap, Color: 0, Dashed: true}), adaptLine(plots.Line{Name: rmpCorrectedSwap, Color: 1, Dashed: true}), adaptLine(plots.Line{Name: bestExchange, Color: 2}),
+			adaptLine(plots.Line{Name: rmpOneSwap, Color: 0, Dash: plots.Dashed}), adaptLine(plots.Line{Name: rmpCorrectedSwap, Color: 1, Dash: plots.Dashed}), adaptLine(plots.Line{Name: bestExchange, Color: 2}),
 			func(rows *table.Table) plots.Mark {
 				return plots.Reference{Name: "the images change", At: float64(protocol.LastRound(rows)) / 2, Vertical: true, Color: plots.Grey}
 			},

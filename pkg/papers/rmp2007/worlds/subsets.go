@@ -232,7 +232,7 @@ var subsetsView = frame.View{
 			at := strconv.Itoa(size)
 			p.Of = append(p.Of,
 				frame.Line(plots.Line{Name: "RMP: subsets of " + at, Color: k}, "round", protocol.PerRound(lossPerTask), frame.Band{}).Where("method", protocol.RMPPrinted, "size", at),
-				frame.Line(plots.Line{Name: "random: subsets of " + at, Color: k, Dashed: true}, "round", protocol.PerRound(lossPerTask), frame.Band{}).Where("method", randomSubsets, "size", at))
+				frame.Line(plots.Line{Name: "random: subsets of " + at, Color: k, Dash: plots.Dashed}, "round", protocol.PerRound(lossPerTask), frame.Band{}).Where("method", randomSubsets, "size", at))
 		}
 		return p
 	}, "m").Where("kind", "loss"),
