@@ -120,7 +120,6 @@ type Panel struct {
 	// left out, and labels that would touch are turned. At is finite, and positive if XLog. A
 	// panel of Intervals, Heat or Images must not have them.
 	XTicks []Tick
-	Direct bool // has no effect
 	// HideAxes draws no frame and ticks; the labels stay. Images have none
 	// anyway.
 	HideAxes bool
@@ -175,7 +174,7 @@ type Line struct {
 	Lo, Hi []float64 // nil for no band
 	Color  int
 	Dash   int  // Solid, ...: index into the dashes
-	Dashed bool // Dash is Dashed
+	Dashed bool // short for Dash: Dashed
 	// Possible is the range of what Y measures. The band is cut there. Both zero
 	// means no bounds.
 	Possible [2]float64
@@ -231,7 +230,7 @@ type Arrow struct {
 	Name           string
 	X0, Y0, X1, Y1 float64
 	Color, Dash    int
-	Dashed         bool // Dash is Dashed
+	Dashed         bool // short for Dash: Dashed
 }
 
 // Intervals is a dot plot: one row per label from the top, a dot with an

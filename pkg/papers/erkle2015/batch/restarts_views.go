@@ -55,7 +55,7 @@ func perZero(column string) frame.Measure { return frame.Share(column, "objectiv
 
 // restartLine is the line of a loss.
 func restartLine(b, what string) plots.Line {
-	return plots.Line{Name: b + what, Color: slices.Index(learning.BatchNames, b)}
+	return plots.Line{Name: b + what, Color: protocol.Styles[b].Color}
 }
 
 func drawRestarts(t *table.Table) (plots.Drawing, error) {
