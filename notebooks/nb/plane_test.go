@@ -39,8 +39,8 @@ func TestLevel(t *testing.T) {
 			}
 			for i, mark := range marks {
 				l := mark.(plots.Line)
-				if (l.Name == "curve") != (i == 0) || l.Color != 4 || !l.Dashed {
-					t.Errorf("line %d has name %q, color %d, dashed %t", i, l.Name, l.Color, l.Dashed)
+				if (l.Name == "curve") != (i == 0) || l.Color != 4 || l.Dash != plots.Dashed {
+					t.Errorf("line %d has name %q, color %d, dash %d", i, l.Name, l.Color, l.Dash)
 				}
 				for k, x := range l.X {
 					v := mat.NewVecDense(2, []float64{x, l.Y[k]})

@@ -148,7 +148,7 @@ func timedToy(runs *int) experiment.Spec {
 		if t.Len() != 1 || all.Len() != 1 {
 			return plots.Drawing{}, errors.New("no times")
 		}
-		return plots.Drawing{Caption: plots.Caption{Shows: fmt.Sprint(all.Values("wall_s")[0])}, Text: &plots.TextTable{Head: []string{"a"}}}, nil
+		return plots.Drawing{Caption: plots.Caption{Shows: fmt.Sprint(all.Values("wall_s")[0]) + " s."}, Text: &plots.TextTable{Head: []string{"a"}}}, nil
 	}})
 	s.Claims = []experiment.Claim{{
 		ID: "t", Statement: "it is slow", Where: "Section 1", Theirs: "5 s", Predicate: "at least 5 s",
@@ -168,7 +168,7 @@ func TestTimesAtSmokeScale(t *testing.T) {
 	}
 	// Drawn again, the times are those of the one run.
 	d, err := draw(root, spec, spec.Views[1], "smoke")
-	if err != nil || d.Caption.String() != fmt.Sprint(first.Values("wall_s")[0]) || runs != 1 {
+	if err != nil || d.Caption.String() != fmt.Sprint(first.Values("wall_s")[0])+" s." || runs != 1 {
 		t.Errorf("drawn: %q, %v, %d runs", d.Caption, err, runs)
 	}
 }
@@ -193,7 +193,7 @@ func TestTimesAtFullScale(t *testing.T) {
 		t.Fatal(err)
 	}
 	describe(t, dir, string(rows), csv)
-	if d, err := draw(root, spec, spec.Views[1], "full"); err != nil || d.Caption.String() != "7.5" {
+	if d, err := draw(root, spec, spec.Views[1], "full"); err != nil || d.Caption.String() != "7.5 s." {
 		t.Errorf("drawn: %q, %v", d.Caption, err)
 	}
 	if got, _, err := claims(root, []experiment.Spec{spec}, "full", never); err != nil || got.Rows[0][3] != "7.5" {

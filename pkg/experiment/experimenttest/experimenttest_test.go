@@ -69,7 +69,7 @@ func toy() experiment.Paper {
 			return nil
 		},
 		Views: []experiment.View{{Name: "v", Title: "V", Draw: func(*table.Table) (plots.Drawing, error) {
-			return plots.Drawing{Caption: plots.Caption{Shows: "C"}, Text: &plots.TextTable{Head: []string{"h"}, Rows: [][]string{{"r"}}}}, nil
+			return plots.Drawing{Caption: plots.Caption{Shows: "C."}, Text: &plots.TextTable{Head: []string{"h"}, Rows: [][]string{{"r"}}}}, nil
 		}}},
 		Claims: experiment.Claims([]experiment.Claim{{ID: "c", Statement: "s", Where: "w", Theirs: "t", Predicate: "p", Test: func(*table.Table) judge.Test { return judge.Unsettled{Reason: "r"} }}}),
 	}}}

@@ -29,7 +29,7 @@ func mapped() experiment.Paper {
 
 // A view or a claim that trusts its table is found, by name, with its mutant.
 func TestMutantsFindFaults(t *testing.T) {
-	plain := plots.Drawing{Caption: plots.Caption{Shows: "C"}, Text: &plots.TextTable{Head: []string{"h"}, Rows: [][]string{{"r"}}}}
+	plain := plots.Drawing{Caption: plots.Caption{Shows: "C."}, Text: &plots.TextTable{Head: []string{"h"}, Rows: [][]string{{"r"}}}}
 	size := func(t *table.Table) []float64 { return t.Where("kind", "size").Values("count") }
 	for name, tt := range map[string]struct {
 		draw func(*table.Table) (plots.Drawing, error)
