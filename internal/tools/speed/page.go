@@ -90,12 +90,14 @@ func page(h head, works []work, points []point) ([]plots.File, error) {
 	for _, p := range points {
 		of[p.name] = append(of[p.name], p)
 	}
-	var panels []string
+	var panels, names []string
 	for _, w := range works {
+		names = append(names, w.name)
 		if !slices.Contains(panels, w.panel) {
 			panels = append(panels, w.panel)
 		}
 	}
+	styles := plots.Ordered(names...) // so that a work looks the same in both figures
 	figure := func(label, commands string, value func(point) float64) plots.Drawing {
 		d := plots.Drawing{Columns: 2}
 		for _, title := range panels {
@@ -104,12 +106,11 @@ func page(h head, works []work, points []point) ([]plots.File, error) {
 				panel.YLabel = commands
 			}
 			var by []string
-			drawn := 0
 			for _, w := range works {
 				if w.panel != title {
 					continue
 				}
-				line := plots.Line{Name: w.name, Color: drawn}
+				style, line := styles[w.name], styles.Line(w.name)
 				if s := slopeText(exponent(of[w.name], value)); s != "" {
 					line.Name += ": " + s
 				}
@@ -120,9 +121,8 @@ func page(h head, works []work, points []point) ([]plots.File, error) {
 				}
 				// The product allocates nothing once its blocks are pooled.
 				if len(line.X) > 0 {
-					panel.Marks = append(panel.Marks, line, plots.Points{X: line.X, Y: line.Y, Color: drawn, Shape: drawn})
+					panel.Marks = append(panel.Marks, line, plots.Points{X: line.X, Y: line.Y, Color: style.Color, Shape: style.Shape})
 				}
-				drawn++ // so that a work looks the same in both figures
 				if !slices.Contains(by, w.by) {
 					by = append(by, w.by)
 				}
