@@ -44,3 +44,27 @@ var Paper = experiment.Paper{
 		variants.Repeats,
 	},
 }
+
+// The experiments by name, for notebooks and programs.
+var (
+	Restarts        = batch.Restarts
+	Speed           = costs.Speed
+	Skips           = costs.Skips
+	Tau             = batch.Tau
+	Fig1            = learning.Fig1
+	Released        = batch.Released
+	Fig2            = costs.Fig2
+	Fig2Errors      = learning.Fig2Errors
+	Fig2Larger      = learning.Fig2Larger
+	Fig3            = people.Fig3
+	Fig4            = people.Fig4
+	Scenes          = people.Scenes
+	ReleasedAnswers = batch.ReleasedAnswers
+	Tolerance       = variants.Tolerance
+	Flips           = variants.Flips
+	Weights         = variants.Weights
+	Denoise         = variants.Denoise
+	Active          = people.Active
+	ActiveLearners  = people.ActiveLearners
+	Repeats         = variants.Repeats
+)

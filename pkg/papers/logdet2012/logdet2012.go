@@ -21,3 +21,18 @@ var Paper = experiment.Paper{
 	Citation:    "P. Jain, B. Kulis, J. V. Davis, I. S. Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012.",
 	Experiments: []experiment.Spec{kernels.Large, kernels.KernelCost, vectors.Fig1a, vectors.Neighbours, vectors.Fig1bc, vectors.Table1, bags.Fig2ab, bags.Fig3, kernels.Fig2cd, kernels.Divergences, kernels.Reduction},
 }
+
+// The experiments by name, for notebooks and programs.
+var (
+	Large       = kernels.Large
+	KernelCost  = kernels.KernelCost
+	Fig1a       = vectors.Fig1a
+	Neighbours  = vectors.Neighbours
+	Fig1bc      = vectors.Fig1bc
+	Table1      = vectors.Table1
+	Fig2ab      = bags.Fig2ab
+	Fig3        = bags.Fig3
+	Fig2cd      = kernels.Fig2cd
+	Divergences = kernels.Divergences
+	Reduction   = kernels.Reduction
+)
