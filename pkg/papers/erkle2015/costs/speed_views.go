@@ -20,8 +20,8 @@ const (
 
 func speedPhase(kind, to string) string { return kind + " to " + to }
 
-// timed adds to each row the mean time per active triplet in seconds, "between" the checkpoint before and this one and "mean" up to this
-// one, or the time to read the kernel once, and how many triplets there are "per object".
+// timed adds to each row the mean time per active triplet in seconds: "between" the checkpoint before and this one, and the "mean" up to
+// this one. A row that reads the kernel has the time to read it once. It also adds how many triplets there are "per object".
 func timed(t, times *table.Table) *table.Table {
 	out := table.New(append(slices.Clone(t.IndexNames()), "per object"), append(slices.Clone(t.ValueNames()), "between", "mean"))
 	for cells, g := range frame.Groups(t, "cell", "trial", "kind") {
