@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -110,8 +111,21 @@ func checkRatio(ratio float64) {
 
 // quantile returns t(1−level/2, n−1).
 func quantile(n int, level float64) float64 {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile(1 - level/2)
+	type key struct {
+		n     int
+		level float64
+	}
+	if q, ok := quantiles.Load(key{n, level}); ok {
+		return q.(float64)
+	}
+	q := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile(1 - level/2)
+	quantiles.Store(key{n, level}, q)
+	return q
 }
+
+// quantiles keeps what quantile has found: each takes some ten microseconds, and a figure asks
+// for the same few thousands of times.
+var quantiles sync.Map
 
 // sd is the sample standard deviation, exactly 0 for equal values.
 func sd(values []float64) float64 {

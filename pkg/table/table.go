@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"metriclab/pkg/limits"
 )
@@ -28,6 +29,56 @@ type Table struct {
 	values                 [][]float64 // by column
 	n                      int
 	selection              []string // names and values that Where was given
+
+	// A table of chosen rows copies a column when it is first asked for it: views choose rows
+	// many times over and look at few columns.
+	of   *Table // whose rows these are, which has none of its own; nil for a table of its own
+	rows []int
+	mu   sync.Mutex // guards index and values where of is not nil
+}
+
+// own copies all columns that are not copied yet.
+func (t *Table) own() {
+	for c := range t.index {
+		t.indexColumn(c)
+	}
+	for c := range t.values {
+		t.valueColumn(c)
+	}
+	t.of, t.rows = nil, nil
+}
+
+func (t *Table) indexColumn(c int) []string {
+	if t.of == nil {
+		return t.index[c]
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.index[c] == nil {
+		t.index[c] = chosen(t.of.index[c], t.rows)
+	}
+	return t.index[c]
+}
+
+func (t *Table) valueColumn(c int) []float64 {
+	if t.of == nil {
+		return t.values[c]
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.values[c] == nil {
+		t.values[c] = chosen(t.of.values[c], t.rows)
+	}
+	return t.values[c]
+}
+
+// chosen returns the cells in the given rows.
+func chosen[T any](column []T, rows []int) []T {
+	out := make([]T, len(rows))
+	for i, row := range rows {
+		out[i] = column[row]
+	}
+	return out
 }
 
 // New returns an empty table with the given index and value columns. It panics
@@ -76,6 +127,7 @@ func (t *Table) Add(key Key, values Values) {
 			panic(fmt.Sprintf("table: no value column %q among %q", name, t.valueNames))
 		}
 	}
+	t.own()
 	for c, name := range t.indexNames {
 		t.index[c] = append(t.index[c], key[name])
 	}
@@ -93,10 +145,10 @@ func (t *Table) Add(key Key, values Values) {
 func (t *Table) Row(i int) (Key, Values) {
 	key, values := make(Key, len(t.index)), make(Values, len(t.values))
 	for c, name := range t.indexNames {
-		key[name] = t.index[c][i]
+		key[name] = t.indexColumn(c)[i]
 	}
 	for c, name := range t.valueNames {
-		values[name] = t.values[c][i]
+		values[name] = t.valueColumn(c)[i]
 	}
 	return key, values
 }
@@ -121,7 +173,7 @@ func (t *Table) Index(name string) []string {
 	if c < 0 {
 		panic(fmt.Sprintf("table: no index column %q among %q", name, t.indexNames))
 	}
-	return t.index[c]
+	return t.indexColumn(c)
 }
 
 // Values returns the cells of a value column, one per row; the caller must not
@@ -131,7 +183,7 @@ func (t *Table) Values(name string) []float64 {
 	if c < 0 {
 		panic(fmt.Sprintf("table: no value column %q among %q", name, t.valueNames))
 	}
-	return t.values[c]
+	return t.valueColumn(c)
 }
 
 // Where returns the rows whose index cells equal the given values, as
@@ -155,6 +207,11 @@ next:
 		}
 		rows = append(rows, row)
 	}
+	return t.selected(rows, nameValue...)
+}
+
+// selected returns the rows of the given numbers, which these names and values select.
+func (t *Table) selected(rows []int, nameValue ...string) *Table {
 	out := t.Rows(rows...)
 	out.selection = slices.Concat(t.selection, nameValue)
 	return out
@@ -177,19 +234,24 @@ func (t *Table) Selection() string {
 // Rows returns the rows of the given numbers, in the given order, as often as each
 // number occurs. It panics on a number outside 0..Len()−1.
 func (t *Table) Rows(rows ...int) *Table {
-	out := New(t.indexNames, t.valueNames)
-	out.selection, out.n = t.selection, len(rows)
-	for c, column := range t.index {
-		out.index[c] = make([]string, len(rows))
-		for i, row := range rows {
-			out.index[c][i] = column[row]
+	out := &Table{
+		indexNames: t.indexNames,
+		valueNames: t.valueNames,
+		index:      make([][]string, len(t.index)),
+		values:     make([][]float64, len(t.values)),
+		n:          len(rows),
+		selection:  t.selection,
+		of:         t,
+	}
+	for _, row := range rows {
+		if row < 0 || row >= t.n {
+			panic(fmt.Sprintf("table: no row %d among %d", row, t.n))
 		}
 	}
-	for c, column := range t.values {
-		out.values[c] = make([]float64, len(rows))
-		for i, row := range rows {
-			out.values[c][i] = column[row]
-		}
+	if t.of != nil {
+		out.of, out.rows = t.of, chosen(t.rows, rows)
+	} else {
+		out.rows = slices.Clone(rows)
 	}
 	return out
 }
@@ -202,11 +264,12 @@ func (t *Table) With(name string, cells []string) *Table {
 	}
 	out := New(append(t.IndexNames(), name), t.valueNames)
 	out.selection, out.n = t.selection, t.n
-	for c, column := range append(slices.Clone(t.index), cells) {
-		out.index[c] = slices.Clone(column)
+	for c := range t.index {
+		out.index[c] = slices.Clone(t.indexColumn(c))
 	}
-	for c, column := range t.values {
-		out.values[c] = slices.Clone(column)
+	out.index[len(t.index)] = slices.Clone(cells)
+	for c := range t.values {
+		out.values[c] = slices.Clone(t.valueColumn(c))
 	}
 	return out
 }
@@ -219,11 +282,11 @@ func Concat(tables ...*Table) *Table {
 		if !slices.Equal(t.indexNames, out.indexNames) || !slices.Equal(t.valueNames, out.valueNames) {
 			panic("table: Concat takes tables of the same columns")
 		}
-		for c, column := range t.index {
-			out.index[c] = append(out.index[c], column...)
+		for c := range t.index {
+			out.index[c] = append(out.index[c], t.indexColumn(c)...)
 		}
-		for c, column := range t.values {
-			out.values[c] = append(out.values[c], column...)
+		for c := range t.values {
+			out.values[c] = append(out.values[c], t.valueColumn(c)...)
 		}
 		out.n += t.n
 	}
@@ -248,8 +311,12 @@ func (t *Table) Unique(name string) []string {
 // first appearance. It panics if there is no such column.
 func (t *Table) Group(name string) iter.Seq2[string, *Table] {
 	return func(yield func(string, *Table) bool) {
+		rows := map[string][]int{}
+		for row, v := range t.Index(name) {
+			rows[v] = append(rows[v], row)
+		}
 		for _, v := range t.Unique(name) {
-			if !yield(v, t.Where(name, v)) {
+			if !yield(v, t.selected(rows[v], name, v)) {
 				return
 			}
 		}
@@ -269,14 +336,14 @@ func (t *Table) WriteCSV(w io.Writer) error {
 	for row := range t.n {
 		rec = rec[:0]
 		for c := range t.index {
-			cell := t.index[c][row]
+			cell := t.indexColumn(c)[row]
 			if strings.Contains(cell, "\r\n") {
 				return fmt.Errorf("table: row %d: column %s: %q has a carriage return before a newline", row, t.indexNames[c], cell)
 			}
 			rec = append(rec, cell)
 		}
 		for c := range t.values {
-			rec = append(rec, Format(t.values[c][row]))
+			rec = append(rec, Format(t.valueColumn(c)[row]))
 		}
 		if len(rec) == 1 && rec[0] == "" {
 			// Readers skip empty lines; csv.Writer does not quote this cell.

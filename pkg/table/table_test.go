@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -382,5 +383,39 @@ func TestWithAndConcat(t *testing.T) {
 			}()
 			f()
 		}()
+	}
+}
+
+// A table of chosen rows is the same whenever its columns are copied: before or after rows
+// are added to it, or to the table it was chosen from.
+func TestChosenRowsKeep(t *testing.T) {
+	build := func() *Table {
+		tab := New([]string{"method", "trial"}, []string{"error"})
+		for i := range 12 {
+			tab.Add(Key{"method": string(rune('A' + i%3)), "trial": strconv.Itoa(i / 3)}, Values{"error": float64(i)})
+		}
+		return tab
+	}
+	csv := func(tab *Table) string {
+		var b strings.Builder
+		if err := tab.WriteCSV(&b); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	whole := build()
+	chosen := whole.Where("method", "B").Rows(3, 0, 0).Where("trial", "0")
+	whole.Add(Key{"method": "B", "trial": "0"}, Values{"error": 99})
+	const want = "method,trial,error\nB,0,1\nB,0,1\n"
+	if got := csv(chosen); got != want {
+		t.Errorf("after a row was added to the whole table: %q, want %q", got, want)
+	}
+	chosen = build().Where("method", "B").Rows(0, 2)
+	chosen.Add(Key{"method": "Z"}, Values{"error": 7})
+	if got, want := csv(chosen), "method,trial,error\nB,0,1\nB,2,7\nZ,,7\n"; got != want {
+		t.Errorf("after a row was added to the chosen ones: %q, want %q", got, want)
+	}
+	if got, want := chosen.Selection(), "method B"; got != want {
+		t.Errorf("selection %q, want %q", got, want)
 	}
 }
