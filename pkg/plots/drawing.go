@@ -159,6 +159,7 @@ type Points struct {
 	Labels     []string // drawn beside the points if not nil and where there is room; "" for none
 	Color      int      // Blue, ...: index into the palette that colour-blind readers can tell apart, or Grey
 	Shape      int      // Circle, ...: index into the glyph shapes
+	Glyph      string   // drawn in place of the shape, such as a numeral; "" for the shape
 	// Possible is the range of what X and Y measure, such as {0, 100} of per cent.
 	// Error bars are cut there. Both zero means no bounds.
 	Possible [2]float64

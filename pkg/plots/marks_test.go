@@ -242,3 +242,34 @@ func FuzzPoints(f *testing.F) {
 		}
 	})
 }
+
+// A glyph takes the place of the shape at each point and in the legend, and tells names apart as a shape does.
+func TestGlyph(t *testing.T) {
+	x := []float64{1, 2, 3}
+	seven := Points{Name: "seven", X: x, Y: x, Glyph: "7"}
+	one := Points{Name: "one", X: []float64{2}, Y: []float64{1}, Glyph: "1"}
+	d := Drawing{Panels: []Panel{{HideAxes: true, Marks: []Mark{seven, one}}}}
+	files, err := d.Render("digits", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	svg := string(files[slices.IndexFunc(files, func(f File) bool { return f.Name == "digits.svg" })].Data)
+	for glyph, want := range map[string]int{"7": len(x) + 1, "1": 2} {
+		if got := strings.Count(svg, ">"+glyph+"<"); got != want {
+			t.Errorf("%q stands %d times in the figure, want %d", glyph, got, want)
+		}
+	}
+	if faults, err := d.Faults(); err != nil || len(faults) > 0 {
+		t.Errorf("faults %q, error %v", faults, err)
+	}
+	one.Glyph = "7"
+	d.Panels[0].Marks[1] = one
+	if _, err := d.Styles(); err == nil || !strings.Contains(err.Error(), `have one style, a blue "7"`) {
+		t.Errorf("error %v, want that two names have one style", err)
+	}
+	seven.Glyph = "漢"
+	d.Panels[0].Marks = []Mark{seven}
+	if notes, err := d.Warnings(); err != nil || !slices.Contains(notes, "The figure's font lacks 漢.") {
+		t.Errorf("notes %q, error %v", notes, err)
+	}
+}

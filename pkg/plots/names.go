@@ -14,6 +14,7 @@ import (
 type look struct {
 	kind  lookKind
 	style Style
+	glyph string // of Points, in place of the shape
 }
 
 // lookOf is the look of a style, whose numbers repeat.
@@ -21,7 +22,7 @@ func lookOf(kind lookKind, s Style) look {
 	if s.Color != Grey {
 		s.Color %= len(palette)
 	}
-	return look{kind, Style{s.Color, s.Dash % len(dashes), s.Shape % shapeCount}}
+	return look{kind: kind, style: Style{s.Color, s.Dash % len(dashes), s.Shape % shapeCount}}
 }
 
 // lookKind tells marks apart that no one takes for each other, whatever their style.
@@ -115,6 +116,9 @@ func (l look) String() string {
 	case arrowLook:
 		return "a " + dashes[l.style.Dash].name + " " + color + " arrow"
 	case glyphLook:
+		if l.glyph != "" {
+			return fmt.Sprintf("a %s %q", color, l.glyph)
+		}
 		return color + " " + shapeNames[l.style.Shape]
 	}
 	return "a " + dashes[l.style.Dash].name + " " + color + " line"
@@ -152,7 +156,7 @@ func looks(of []entry) []look {
 
 func (l look) alikeInGrey(o look) bool {
 	near := math.Abs(lightness(paint(l.style.Color))-lightness(paint(o.style.Color))) < greyStep
-	return near && l.kind == o.kind && l.style.Dash == o.style.Dash && l.style.Shape == o.style.Shape
+	return near && l.kind == o.kind && l.style.Dash == o.style.Dash && l.style.Shape == o.style.Shape && l.glyph == o.glyph
 }
 
 // maxEnds is the number of lines in a panel up to which they carry their names: more would be looked for as long as in a

@@ -21,7 +21,7 @@ func (m Points) clean(p *Panel, n *notes) (Mark, error) {
 			return nil, err
 		}
 	}
-	out := Points{Name: m.Name, Color: m.Color, Shape: m.Shape, Possible: m.Possible}
+	out := Points{Name: m.Name, Color: m.Color, Shape: m.Shape, Glyph: m.Glyph, Possible: m.Possible}
 	var bad, neg, badBars int
 	for i, x := range m.X {
 		y := m.Y[i]
@@ -139,7 +139,7 @@ func (m Points) draw(f *frame) {
 		}
 	}
 	r, outline := m.style()
-	if s := m.Shape % shapeCount; s == 0 && !outline {
+	if s := m.Shape % shapeCount; s == 0 && !outline && m.Glyph == "" {
 		// One path for a crowd of dots keeps the SVG small.
 		var all vg.Path
 		for i := range m.X {
@@ -152,10 +152,20 @@ func (m Points) draw(f *frame) {
 	} else {
 		for i := range m.X {
 			if p := f.at(m.X[i], m.Y[i]); f.Contains(p) {
-				glyph(&f.Canvas, m.Shape, col, r, p, outline)
+				m.glyph(&f.Canvas, r, p, outline)
 			}
 		}
 	}
+}
+
+// glyph draws the mark of a point: the shape, or the Glyph about the point in a size at which a numeral can be read.
+func (m Points) glyph(c *draw.Canvas, r vg.Length, p vg.Point, outline bool) {
+	if m.Glyph == "" {
+		glyph(c, m.Shape, paint(m.Color), r, p, outline)
+		return
+	}
+	s := textStyle{size: 7, bold: true, color: paint(m.Color)}
+	s.draw(c, vg.Point{X: p.X, Y: p.Y - s.size*capHeight/2}, m.Glyph, 0.5, 0)
 }
 
 // bars returns the error bars of a point on axes, empty where there is none.
@@ -260,12 +270,14 @@ func (m Points) legend() (entry, bool) {
 	if slices.ContainsFunc(m.XErr, positive) || slices.ContainsFunc(m.YErr, positive) {
 		detail = "bars"
 	}
-	return entry{m.Name, lookOf(glyphLook, Style{Color: m.Color, Shape: m.Shape}), detail, func(c *draw.Canvas) {
+	look := lookOf(glyphLook, Style{Color: m.Color, Shape: m.Shape})
+	look.glyph = m.Glyph
+	return entry{m.Name, look, detail, func(c *draw.Canvas) {
 		col, p := paint(m.Color), c.Center()
 		if detail != "" {
 			s := lineStyle(fade(col, 0.6), 0.8, Solid)
 			c.StrokeLine2(s, p.X, c.Min.Y, p.X, c.Max.Y)
 		}
-		glyph(c, m.Shape, col, 2.8, p, true)
+		m.glyph(c, 2.8, p, true)
 	}}, m.Name != ""
 }

@@ -204,7 +204,7 @@ func (p *prepared) allText() string {
 		}
 		switch m := m.(type) {
 		case Points:
-			parts = append(parts, m.Labels...)
+			parts = append(append(parts, m.Glyph), m.Labels...)
 		case Heat:
 			parts = append(parts, m.BarLabel)
 			for _, t := range slices.Concat(m.XTicks, m.YTicks) {

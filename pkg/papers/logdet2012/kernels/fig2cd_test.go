@@ -19,6 +19,7 @@ import (
 	"metriclab/pkg/learners/ssikdr"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/papers/logdet2012/protocol"
+	"metriclab/pkg/plots"
 	"metriclab/pkg/spectral"
 	"metriclab/pkg/table"
 )
@@ -322,21 +323,47 @@ func TestPlaneClaims(t *testing.T) {
 	}
 }
 
-// TestTypical: the seeds that are drawn are those at the quartiles.
-func TestTypical(t *testing.T) {
+// TestRanked: the seeds that are shown are those at the quartiles of the number of digits, and the first figure has the median.
+func TestRanked(t *testing.T) {
 	tb := madePlanes(func(string, string, string) int { return 4 })
-	got := typical(tb)
+	trials := ranked(tb)
 	counts := plane{knownGraph, ssikdrTop, testQueries}.separated()(tb)
 	var shown []float64
-	for _, trial := range got {
-		i, err := strconv.Atoi(trial)
+	for _, rank := range append(quartileRanks(len(trials)), medianRank(len(trials))...) {
+		i, err := strconv.Atoi(trials[rank])
 		if err != nil {
 			t.Fatal(err)
 		}
 		shown = append(shown, counts[i])
 	}
-	if !slices.Equal(shown, []float64{4, 4, 5}) || len(slices.Compact(slices.Sorted(slices.Values(got)))) != 3 {
-		t.Errorf("seeds %v with %v digits, want those at the quartiles: 4, 4, 5", got, shown)
+	if !slices.Equal(shown, []float64{4, 4, 5, 4}) || len(slices.Compact(slices.Sorted(slices.Values(trials)))) != len(counts) {
+		t.Errorf("seeds %v by rank, of which %v digits are shown, want the quartiles 4, 4, 5, then the median", trials, shown)
+	}
+	if few := quartileRanks(2); !slices.Equal(few, []int{0, 1}) {
+		t.Errorf("of two seeds %v are shown, want all", few)
+	}
+}
+
+// TestNumerals: digits take turns, a turn has what a row has of a digit, and later rows are left out.
+func TestNumerals(t *testing.T) {
+	places := fig2cdColumns.Table()
+	for _, p := range []struct {
+		digit string
+		x     float64
+	}{{"0", 1}, {"0", 2}, {"0", 3}, {"0", 4}, {"7", 5}, {"7", 6}} {
+		places.Add(table.Key{"kind": "map", "at": p.digit}, table.Values{"x0": p.x, "y0": 1})
+	}
+	got := numerals(places)
+	var order []float64
+	for _, m := range got {
+		p := m.(plots.Points)
+		if len(p.X) != 1 || p.Glyph != strconv.Itoa(p.Color) {
+			t.Errorf("mark %+v, want one numeral in its colour", p)
+		}
+		order = append(order, p.X...)
+	}
+	if !slices.Equal(order, []float64{1, 5, 2, 6, 3}) {
+		t.Errorf("numerals in the order %v, want 1, 5, 2, 6, 3", order)
 	}
 }
 

@@ -26,7 +26,8 @@ func planeView(of frame.Rows, columns int, panels frame.Panels, text *frame.Text
 }
 
 var fig2cdViews = []experiment.View{
-	{Name: "fig2cd", Title: "Fig. 2(c, d): USPS digits in the plane, three seeds", Draw: drawPlanes},
+	{Name: "fig2cd", Title: "Fig. 2(c, d): USPS digits in the plane", Draw: planesOf([]string{ssikdrTop, pcaLabelled}, medianRank,
+		"Left: Trace-SSIKDR, the top two directions of W in (26). Right: kernel PCA, centred. Of the seeds in the order of the number of digits that Trace-SSIKDR separates, then of its mean F1, this is the median, the lower of two.")},
 	{Name: "fig2cd-counts", Title: "How many digits each plane separates", Draw: planeView(frame.Only("kind", "f1", "wrong"), 1, func(rows *table.Table) []plots.Panel {
 		dots := frame.PerMark(plots.Panel{Title: "digits separated, queries from zip.test", XLabel: "digits of ten", XMin: 0, XMax: 10}, "kernel", func(i int, kernel string) frame.Mark {
 			return frame.Dots(plots.Intervals{Name: kernel, Color: i}, "method", counted(voteRule, separatedF1), frame.Band{Possible: [2]float64{0, digitCount}})
@@ -54,6 +55,8 @@ var fig2cdViews = []experiment.View{
 		return lines
 	}, &frame.Text{By: []string{"kernel", "kernel", "at", "τ, share of the largest"}, Cells: []frame.Cell{frame.PlusMinus("rank of W", frame.Column("value"), frame.Band{}, "%.1f"), rankRange("least to largest")}},
 		"τ of (26), as a share of the least at which W vanishes, against the rank of W; means over seeds with 95 % intervals. Kernel and C are those chosen for the top two directions.")},
+	{Name: "fig2cd-seeds", Title: "USPS digits in the plane, with W of rank 2 and with other seeds", Draw: planesOf(mapMethods, quartileRanks,
+		"Rows: the seeds at the lower quartile, the median and the upper quartile, in the order of the number of digits that Trace-SSIKDR, top two directions, separates, then of its mean F1. Left: the top two directions of W in (26). Middle: a W of rank 2 learned as such. Right: kernel PCA, centred.")},
 	{Name: "fig2cd-choices", Title: "What was chosen on the labelled digits, and the rank of W", Draw: experiment.WithEnds(planeView(frame.Only("kind", "inner", "rank"), 0, nil,
 		&frame.Text{By: []string{"kernel", "kernel", "method", "plane"}, Cells: []frame.Cell{
 			frame.WithInterval("error in the choice (%)", vectors.Share.Where("kind", "inner"), frame.Band{}),
@@ -105,19 +108,14 @@ func planeProtocol(t *table.Table) plots.Caption {
 		Intervals: fmt.Sprintf("%d seeds; 95 %% t intervals over seeds, from 6 on, are over draws of digits from these data.", len(t.Unique("trial")))}
 }
 
-// typical returns three trials: those at the lower quartile, the median and the upper quartile in the order of the number of digits that
-// Trace-SSIKDR separates, then of its mean F1. With fewer than three trials it returns all.
-func typical(t *table.Table) []string {
+// ranked are the trials in the order of the number of digits that Trace-SSIKDR separates, then of its mean F1.
+func ranked(t *table.Table) []string {
 	g := t.Where("kind", "f1", "kernel", knownGraph, "method", ssikdrTop, "queries", testQueries, "rule", voteRule)
 	trials, counts, means := g.Index("trial"), counted(voteRule, separatedF1)(g), meanF1(g)
 	order := protocol.Numbers(len(trials))
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(counts[a], counts[b]), cmp.Compare(means[a], means[b]))
 	})
-	n := len(order)
-	if n >= 3 {
-		order = []int{order[(n-1)/4], order[(n-1)/2], order[(3*(n-1)+3)/4]}
-	}
 	out := make([]string, len(order))
 	for i, k := range order {
 		out[i] = trials[k]
@@ -125,36 +123,64 @@ func typical(t *table.Table) []string {
 	return out
 }
 
-func drawPlanes(t *table.Table) (plots.Drawing, error) {
-	var panels []plots.Panel
-	for _, trial := range typical(t) {
-		for _, m := range mapMethods {
-			one := t.Where("kernel", knownGraph, "trial", trial, "method", m)
-			places := one.Where("kind", "map")
-			if places.Len() == 0 {
-				continue
-			}
-			n := experiment.NotEmpty("planes of "+m, counted(voteRule, separatedF1)(one.Where("queries", testQueries)))
-			panel := plots.Panel{Title: fmt.Sprintf("seed %s, %s: %s", trial, m, plural.Of(int(n[0]), "digit")), Equal: true, XMin: -1.05, XMax: 1.05, YMin: -1.05, YMax: 1.05}
-			for digit := range digitCount {
-				g := places.Where("at", strconv.Itoa(digit))
-				mark := plots.Points{Name: strconv.Itoa(digit), Color: digit}
-				for k := range mapPoints {
-					x, y := g.Values(fmt.Sprint("x", k)), g.Values(fmt.Sprint("y", k))
-					for i := range x {
-						if !math.IsNaN(x[i]) || !math.IsNaN(y[i]) {
-							mark.X, mark.Y = append(mark.X, x[i]), append(mark.Y, y[i])
-						}
-					}
-				}
-				panel.Marks = append(panel.Marks, mark)
-			}
-			panels = append(panels, panel)
-		}
+// medianRank has the place of the median of n ranked trials, quartileRanks also those of the quartiles; of fewer than three all.
+func medianRank(n int) []int { return []int{(n - 1) / 2} }
+
+func quartileRanks(n int) []int {
+	if n < 3 {
+		return protocol.Numbers(n)
 	}
-	return frame.View{
-		Columns: len(mapMethods), Panels: func(*table.Table) []plots.Panel { return panels }, Missing: "planes under the kernel with " + knownGraph,
-		Caption: vectors.Shown("Queries from zip.test in the plane that the labelled digits give, coloured by digit, about their mean and with the largest coordinate 1. Rows: the seeds at the lower quartile, the median and the upper quartile in the order of the number of digits that Trace-SSIKDR, top two directions, separates, then of its mean F1. "+
-			"Titles count the digits that a plane separates. Left: the top two directions of W in (26); middle: a W of rank 2 learned as such; right: kernel PCA, centred. Kernel: data-dependent, with a graph of all known digits.", planeProtocol),
-	}.Draw(t)
+	return []int{(n - 1) / 4, (n - 1) / 2, (3*(n-1) + 3) / 4}
+}
+
+// planesOf is a view of planes: a row for each of some of n trials by their rank, a column for each of some methods.
+func planesOf(methods []string, ranks func(n int) []int, shows string) func(*table.Table) (plots.Drawing, error) {
+	return func(t *table.Table) (plots.Drawing, error) {
+		var panels []plots.Panel
+		trials := ranked(t)
+		for _, rank := range ranks(len(trials)) {
+			for _, m := range methods {
+				one := t.Where("kernel", knownGraph, "trial", trials[rank], "method", m)
+				if places := one.Where("kind", "map"); places.Len() > 0 {
+					n := experiment.NotEmpty("planes of "+m, counted(voteRule, separatedF1)(one.Where("queries", testQueries)))
+					title := fmt.Sprintf("%s\nseed %s: %s", m, trials[rank], plural.Of(int(n[0]), "digit"))
+					panels = append(panels, plots.Panel{Title: title, Equal: true, XMin: -1.05, XMax: 1.05, YMin: -1.05, YMax: 1.05, Marks: numerals(places)})
+				}
+			}
+		}
+		return frame.View{
+			Columns: len(methods), Panels: func(*table.Table) []plots.Panel { return panels }, Missing: "planes under the kernel with " + knownGraph,
+			Caption: vectors.Shown(fmt.Sprintf("%s Titles count the digits that a plane separates. Numerals are queries from zip.test, at most %d of each digit, about the mean of all and with the largest coordinate of all 1. Kernel: data-dependent, with a graph of all known digits.", shows, shownTurns*mapPoints), planeProtocol),
+		}.Draw(t)
+	}
+}
+
+// shownTurns is the number of turns in which each digit shows at most mapPoints queries: with all queries most numerals
+// would hide others.
+const shownTurns = 3
+
+// numerals are queries of a plane. The digits take turns, so that none is drawn over all others.
+func numerals(places *table.Table) (out []plots.Mark) {
+	var xs, ys [mapPoints][]float64
+	for k := range mapPoints {
+		xs[k], ys[k] = places.Values(fmt.Sprint("x", k)), places.Values(fmt.Sprint("y", k))
+	}
+	turn, turns := map[string]int{}, [][]plots.Mark{}
+	for row, at := range places.Index("at") {
+		if turn[at] == shownTurns {
+			continue
+		}
+		mark := plots.Points{Glyph: at, Color: int(frame.Parse("at", at))}
+		for k := range mapPoints {
+			if x, y := xs[k][row], ys[k][row]; !math.IsNaN(x) || !math.IsNaN(y) {
+				mark.X, mark.Y = append(mark.X, x), append(mark.Y, y)
+			}
+		}
+		if turn[at] == len(turns) {
+			turns = append(turns, nil)
+		}
+		turns[turn[at]] = append(turns[turn[at]], mark)
+		turn[at]++
+	}
+	return slices.Concat(turns...)
 }
