@@ -263,7 +263,7 @@ var heldOut = frame.Column("held_out")
 var batchView = frame.View{
 	Of: []string{"kind", "hypothesis"},
 	Panels: frame.PerMark(plots.Panel{XLabel: "mean hinge loss on held-out pairs"}, "cell", func(i int, cell string) frame.Mark {
-		return frame.Dots(plots.Intervals{Name: cell, Color: i}, "method", heldOut, frame.Band{})
+		return frame.Dots(plots.Intervals{Name: cell, Color: i, Shape: i}, "method", heldOut, frame.Band{})
 	}),
 	Text: &frame.Text{By: []string{"cell", "pairs", "method", "hypothesis"}, Cells: []frame.Cell{
 		{Head: "largest training loss", Of: func(g *table.Table) string { return fmt.Sprintf("%.3g", slices.Max(g.Values("largest"))) }},

@@ -245,7 +245,7 @@ var boundsView = frame.View{
 	Columns: 2,
 	Panels: func(t *table.Table) (out []plots.Panel) {
 		for cell, g := range t.Group("cell") {
-			loss, bound := plots.Line{Name: "POLA", Color: 0}, plots.Line{Name: "bound", Color: 1, Dash: plots.Dashed}
+			loss, bound := styles.Line(pola), plots.Line{Name: "bound", Color: plots.Black, Dash: plots.Dashed}
 			for round, of := range frame.ByNumber(g, "round") {
 				if m := stat.Mean(of.Values("left"), nil); m > 0 {
 					loss.X, loss.Y = append(loss.X, round), append(loss.Y, m)

@@ -43,7 +43,7 @@ type digits struct{ A, B int }
 func (d digits) String() string { return fmt.Sprintf("%d-%d", d.A, d.B) }
 
 // The open choices below were made on images of MNIST's training set that the
-// run that judges them does not train on: the validation column of
+// run that scores them does not train on: the validation column of
 // pola2004/sensitivity. No test image took part.
 var mainSettings = settings{
 	Scaling:    datasets.ScaleUnitNorm,
@@ -79,6 +79,14 @@ var digitMethods = map[string]int{
 	"PCA":  labels.PCAVersion,
 	"FDA":  labels.FDAVersion,
 	"kNN":  nearest.KNNVersion,
+}
+
+// digitSource names the data in captions.
+func digitSource(standIn bool) string {
+	if standIn {
+		return "Built-in 12×12 glyphs, a stand-in for MNIST"
+	}
+	return "MNIST"
 }
 
 // digitDataset names the data of a scale: MNIST, or the built-in glyphs.

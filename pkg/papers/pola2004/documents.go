@@ -272,7 +272,7 @@ func (r pairRule) method(relax relaxation) string {
 var polaForms = []struct {
 	name  string
 	relax relaxation
-}{{pola, plainPOLA}, {"relaxed POLA", relaxedPOLA}}
+}{{pola, plainPOLA}, {relaxedName, relaxedPOLA}}
 
 // polaReading is a form of POLA under a rule: its name and its method.
 type polaReading struct {

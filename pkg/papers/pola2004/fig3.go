@@ -33,6 +33,8 @@ const (
 	polaTop     = "POLA, first eigenvector"
 	fdaPlain    = "FDA, no ridge"
 	fdaRidge    = "FDA, validated ridge"
+	rca         = "RCA"
+	fda         = "FDA"
 	rcaPlain    = "RCA, no ridge"
 	rcaRidge    = "RCA, validated ridge"
 	rcaPCA      = "RCA after PCA"
@@ -292,19 +294,20 @@ var fig3Views = []experiment.View{
 	{Name: "fig3-errors", Title: "All errors of Fig. 3 as a table", Draw: drawErrors},
 }
 
-// protocol describes data and settings in captions.
-func protocol(t *table.Table) string {
+// digitsCaption is a caption with data and settings.
+func digitsCaption(t *table.Table, shows string, about ...string) plots.Caption {
 	size := func(label string) float64 {
 		return stat.Mean(t.Where("kind", "size", "label", label).Values("value"), nil)
 	}
-	source := "MNIST"
-	if size(sizeDrawn) < float64(mainSettings.Images) {
-		source = "built-in 12×12 glyphs, a stand-in for MNIST"
+	candidates := strings.ReplaceAll(strings.Trim(fmt.Sprint(mainSettings.Candidates), "[]"), " ", ", ")
+	return plots.Caption{
+		Shows: shows,
+		Data: fmt.Sprintf("%s, %s. Each problem has the training images of its two digits among %.0f random ones (%.0f on average, all kept as neighbours), and all %.0f (on average) test images of the two digits.",
+			digitSource(size(sizeDrawn) < float64(mainSettings.Images)), describeScaling[mainSettings.Scaling], size(sizeDrawn), size(sizeTrain), size(sizeTest)),
+		Protocol: strings.Join(append(about, fmt.Sprintf("%.0f uniformly random pairs, one pass; b₁ = %s; k from %s by leave-one-out on the training images under the Euclidean metric, per problem and trial, the same for all methods.",
+			size(sizePairs), table.Format(mainSettings.B1), candidates)), " "),
+		Intervals: experiment.TrialsNote(t, drawsOnly) + " The test images are the same in all trials, and training draws overlap: the intervals do not cover other test images.",
 	}
-	return fmt.Sprintf("Data: %s. Each problem: the training images of its two digits among %.0f random ones (%.0f on average, all kept as neighbours), %.0f uniformly random pairs, one pass; "+
-		"error on all %.0f (on average) test images of the two digits; %s; b₁ = %s; k from %s by leave-one-out on the training images under the Euclidean metric, per problem and trial, "+
-		"the same for all methods. %s The test images are the same in all trials, and training draws overlap: the intervals do not cover other test images.",
-		source, size(sizeDrawn), size(sizeTrain), size(sizePairs), size(sizeTest), describeScaling[mainSettings.Scaling], table.Format(mainSettings.B1), strings.ReplaceAll(strings.Trim(fmt.Sprint(mainSettings.Candidates), "[]"), " ", ", "), experiment.TrialsNote(t, drawsOnly))
 }
 
 // rivals explains the methods that need it.
@@ -317,7 +320,7 @@ var rivals = map[string]string{
 	polaTop:  "Of POLA's matrix only the eigenvector of the largest eigenvalue is kept.",
 }
 
-// scatter draws y's error against the error of one or more others, a point
+// scatter shows y's error against the error of one or more others, a point
 // per problem.
 func scatter(y string, others ...string) frame.View {
 	var about []string
@@ -346,7 +349,7 @@ func scatter(y string, others ...string) frame.View {
 				d := digitDuel(t, x, y)
 				shows += fmt.Sprintf(" %s has the lower mean error in %d of %d problems against %s.", y, d.wins, len(d.X), x)
 			}
-			return plots.Caption{Shows: shows, Protocol: strings.Join(append(slices.Clone(about), protocol(t)), " ")}
+			return digitsCaption(t, shows, slices.Clip(about)...)
 		},
 	}
 }
@@ -384,8 +387,10 @@ var twoDimensionsView = frame.View{
 			share += fmt.Sprintf(" %s, %s: %g of %d.", cells[1], cells[0], floats.Sum(g.Values("value")), g.Len())
 		}
 		return plots.Caption{
-			Shows:    fmt.Sprintf("%d random images of the digits 0 and 8 in the plane of the two leading eigenvectors (first trial shown).", fig3Plotted),
-			Protocol: fmt.Sprintf("Trials in which a straight line separates the digits (a linear program):%s PCA is fitted to the problem's training images. Axes are projections on unit eigenvectors; %s.", share, describeScaling[mainSettings.Scaling]),
+			Shows: fmt.Sprintf("%d random images of the digits 0 and 8, projected on the two leading unit eigenvectors (first trial shown). "+
+				"Trials in which a straight line separates the digits:%s", fig3Plotted, share),
+			Data:     digitSource(len(t.Unique("cell")) < len(allDigitPairs())) + ", " + describeScaling[mainSettings.Scaling] + ".",
+			Protocol: "PCA is fitted to the problem's training images. Whether a line separates the digits is a linear program.",
 		}
 	},
 }
@@ -404,5 +409,5 @@ func drawErrors(t *table.Table) (plots.Drawing, error) {
 		last = append(last, fmt.Sprintf("%.2f", frame.Percent.Mean(errorOf(m)(errs))))
 	}
 	text.Rows = append(text.Rows, last)
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "kNN test error in per cent.", Protocol: protocol(t)}}, nil
+	return plots.Drawing{Text: text, Caption: digitsCaption(t, "kNN test error in per cent.")}, nil
 }

@@ -27,9 +27,10 @@ import (
 
 // Methods of Fig. 4 beside POLA and PAUM, as the table names them.
 const (
-	oneNN      = "1-NN"
-	perceptron = "Perceptron"
-	paum       = "PAUM" // with the chosen margins
+	oneNN       = "1-NN"
+	perceptron  = "Perceptron"
+	paum        = "PAUM" // with the chosen margins
+	relaxedName = "relaxed POLA"
 
 	wholeStream = "whole"
 	firstWords  = "first"
@@ -296,9 +297,8 @@ var rivalsOfPOLA = []struct{ name, method string }{
 	{oneNN, oneNN}, {perceptron, perceptron}, {paum, paumChosen.method()},
 }
 
-// filterProtocol describes data and settings in captions, of a table with the
-// settings that are drawn.
-func filterProtocol(t *table.Table, low, high float64) string {
+// filterCaption is a caption with the data and settings of a table, of topics with some ratios.
+func filterCaption(t *table.Table, low, high float64, shows, protocol string) plots.Caption {
 	size := func(label string) []float64 {
 		return experiment.NotEmpty("rows of kind size with "+label, t.Where("kind", "size", "method", label).Values("value"))
 	}
@@ -307,12 +307,17 @@ func filterProtocol(t *table.Table, low, high float64) string {
 		source = "made-up news, a stand-in for Reuters-21578"
 	}
 	segments := len(t.Where("kind", "errors").Unique("segment"))
-	return fmt.Sprintf("Data: %s, the %.0f documents of the ModApte split (training and test) in the order of time; %.0f words by document frequency after stop words and stemming; tf·log(N/df), each document scaled to one length; "+
-		"topics whose ratio of relevant to irrelevant documents is in [%g, %g]. Words and idf are those of the whole stream, which knows the future, or of its first documents (%d of Reuters-21578), "+
-		"after which errors count. The error is the mean of the shares of relevant documents missed and of irrelevant ones taken for relevant. b₁ = %s. "+
-		"There is one stream: 95 %% intervals are a jackknife over %d consecutive segments of it. It counts the trend of learning as variation, so that intervals of what learns slowly, as relaxed POLA does, are too wide.",
-		source, slices.Max(size(sizeDocuments)), stat.Mean(size(sizeWords), nil), low, high, warmDocuments,
-		table.Format(mainFilter.B1), segments)
+	return plots.Caption{
+		Shows: shows,
+		Data: fmt.Sprintf("%s, the %.0f documents of the ModApte split (training and test) in the order of time; topics whose ratio of relevant to irrelevant documents is in [%g, %g].",
+			source, slices.Max(size(sizeDocuments)), low, high),
+		Protocol: fmt.Sprintf("%s %.0f words by document frequency after stop words and stemming; tf·log(N/df), each document scaled to one length. "+
+			"Words and idf are those of the whole stream, which knows the future, or of its first documents (%d of Reuters-21578), after which errors count. "+
+			"The error is the mean of the shares of relevant documents missed and of irrelevant ones taken for relevant. b₁ = %s.",
+			protocol, stat.Mean(size(sizeWords), nil), warmDocuments, table.Format(mainFilter.B1)),
+		Intervals: fmt.Sprintf("There is one stream: 95 %% intervals are a jackknife over %d consecutive segments of it. "+
+			"It counts the trend of learning as variation: intervals of what learns slowly, as relaxed POLA does, are too wide.", segments),
+	}
 }
 
 // rarerNote says on what settings were chosen.
@@ -320,13 +325,14 @@ const rarerNote = "twelve rarer topics (pola2004/fig4-sensitivity; none is shown
 
 var paumNote = fmt.Sprintf("PAUM has the margins %s, those with the least mean error on %s.", paumChosen, rarerNote)
 
-var relaxedNote = fmt.Sprintf("POLA is the algorithm of Fig. 1 on documents of length 1; relaxed POLA has γ = %s (Eq. 12) and documents of length %s, those with the least mean error, with the nearest pair, of a declared grid on %s: for the other rules nothing was chosen.",
+var relaxedNote = fmt.Sprintf("POLA is the algorithm of Fig. 1 on documents of length 1. Relaxed POLA has γ = %s (Eq. 12) and documents of length %s: of a declared grid, those with the least mean error with the nearest pair on %s. For the other rules nothing was chosen.",
 	table.Format(relaxedPOLA.Gamma), table.Format(relaxedPOLA.Length), rarerNote)
 
 // fig4Caption is a caption of the topics of the figure.
 func fig4Caption(t *table.Table, shows, protocol string) plots.Caption {
-	return plots.Caption{Shows: shows, Protocol: protocol + " " + filterProtocol(t, topicRatioLow, topicRatioHigh),
-		Intervals: fmt.Sprintf("The paper has 13 topics, which it does not name; the rule gives %d here.", len(t.Unique("topic")))}
+	c := filterCaption(t, topicRatioLow, topicRatioHigh, shows, protocol)
+	c.Data += fmt.Sprintf(" The paper has 13 topics, which it does not name; the rule gives %d here.", len(t.Unique("topic")))
+	return c
 }
 
 // bothNotes is for figures that show relaxed POLA and PAUM.
@@ -421,11 +427,8 @@ func paumView(low, high float64, note string) frame.View {
 				m := least(g, paumGrid, margins.method, 1)
 				best = append(best, fmt.Sprintf("%s: %s with %.1f %%", vocabulary(setting), m, jackknifed.Mean(balanced(m.method())(g))))
 			}
-			return plots.Caption{
-				Shows: "Mean balanced error of PAUM over the topics, for each pair of margins of the declared grid (margin of relevant documents/margin of irrelevant ones; 0/0 is a perceptron; the margin of the rarer class is never the smaller: " +
-					"the other cells, grey, were not run).",
-				Protocol: fmt.Sprintf("Least error: %s. %s %s", strings.Join(best, "; "), note, filterProtocol(t, low, high)),
-			}
+			return filterCaption(t, low, high, "Mean balanced error of PAUM over the topics, for each pair of margins of the declared grid (margin of relevant documents/margin of irrelevant ones; 0/0 is a perceptron). "+
+				"The margin of the rarer class is never the smaller: the other cells, grey, were not run. Least error: "+strings.Join(best, "; ")+".", note)
 		},
 	}
 }
@@ -440,11 +443,11 @@ var fig4Stream = frame.View{
 	Columns: 2,
 	Panels: frame.PerGroup(func(cells []string) frame.Panel {
 		p := frame.Panel{Panel: plots.Panel{Title: vocabulary(cells[0]), XLabel: "share of the stream seen (%)", YLabel: "error so far (%)"}}
-		for k, c := range rivalsOfPOLA {
-			p.Of = append(p.Of, alongStream(c.name, c.method, k))
+		for _, c := range rivalsOfPOLA {
+			p.Of = append(p.Of, alongStream(c.name, c.method))
 		}
-		for k, form := range polaForms {
-			p.Of = append(p.Of, alongStream(form.name, nearestPair.method(form.relax), len(rivalsOfPOLA)+k))
+		for _, form := range polaForms {
+			p.Of = append(p.Of, alongStream(form.name, nearestPair.method(form.relax)))
 		}
 		return p
 	}, "setting"),
@@ -455,9 +458,9 @@ var fig4Stream = frame.View{
 }
 
 // alongStream is the error up to each segment of the stream.
-func alongStream(name, method string, color int) frame.Mark {
+func alongStream(name, method string) frame.Mark {
 	return func(t *table.Table) plots.Mark {
-		line := plots.Line{Name: name, Color: color}
+		line := styles.Line(name)
 		n := len(t.Where("kind", "errors").Unique("segment"))
 		for end := 1; end <= n; end++ {
 			var e []float64

@@ -203,15 +203,15 @@ var marksChanged, marksOfAll, fig4SensitivityRows = sensitivityMarks()
 
 // sensitivityMarks are the marks of both panels, and the rows of the table in their order.
 func sensitivityMarks() (changed, algorithms []frame.Mark, rows []frame.Row) {
-	mark := func(name string, color int, labels string, of ...string) frame.Mark {
-		return frame.Dots(plots.Intervals{Name: name, Color: color}, labels, balancedError, jackknifed).Where(of...)
+	mark := func(style plots.Intervals, labels string, of ...string) frame.Mark {
+		return frame.Dots(style, labels, balancedError, jackknifed).Where(of...)
 	}
 	row := func(setting, method string) {
 		rows = append(rows, frame.Row{Names: []string{variantName(setting), method}, Of: []string{"setting", setting, "method", method}})
 	}
-	for k, form := range polaForms {
+	for _, form := range polaForms {
 		method := nearestPair.method(form.relax)
-		changed = append(changed, mark(form.name, k, "shown", "method", method))
+		changed = append(changed, mark(styles.Intervals(form.name), "shown", "method", method))
 		for _, v := range filterVariants {
 			if v.name != variantGrid {
 				row(v.name, method)
@@ -219,7 +219,7 @@ func sensitivityMarks() (changed, algorithms []frame.Mark, rows []frame.Row) {
 		}
 	}
 	for k, setting := range []string{mainVariant, variantFirst} {
-		algorithms = append(algorithms, mark(variantName(setting), k+len(polaForms), "reading", "setting", setting))
+		algorithms = append(algorithms, mark(plots.Intervals{Name: variantName(setting), Color: []int{plots.Black, plots.Olive}[k], Shape: plots.Cross + k}, "reading", "setting", setting))
 		for _, method := range fig4Methods {
 			row(setting, method)
 		}

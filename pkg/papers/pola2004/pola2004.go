@@ -21,6 +21,23 @@ var Paper = experiment.Paper{
 	Experiments: []experiment.Spec{Theorem1, Bounds, Batch, Fig2, Fig3, Readings, Fig4, Rings, Sensitivity, Fig4Sensitivity},
 }
 
+// styles are how figures draw metrics and algorithms. 1-NN of Fig. 4 is the Euclidean metric's.
+var styles = plots.Styles{
+	pola:            {Color: plots.Blue},
+	euclidean:       {Color: plots.Vermillion, Dash: plots.Dashed, Shape: plots.Triangle},
+	oneNN:           {Color: plots.Vermillion, Dash: plots.Dashed, Shape: plots.Triangle},
+	relaxedName:     {Color: plots.Purple, Dash: plots.LongDashed, Shape: plots.Diamond},
+	polaTop:         {Color: plots.Green, Dash: plots.Dotted, Shape: plots.Square},
+	kernelGaussian:  {Color: plots.Orange, Shape: plots.Downward},
+	kernelQuadratic: {Color: plots.Sky, Dash: plots.LongDashed, Shape: plots.Plus},
+	perceptron:      {Color: plots.Black, Dash: plots.DashDotDot, Shape: plots.Cross},
+	paum:            {Color: plots.Olive, Shape: plots.Ring},
+	rca:             {Color: plots.Indigo, Dash: plots.Dashed, Shape: plots.Cross},
+	fda:             {Color: plots.Brown, Dash: plots.TwoDashes, Shape: plots.Downward},
+	fdaPlain:        {Color: plots.Brown, Dash: plots.TwoDashes, Shape: plots.Downward},
+	fdaRidge:        {Color: plots.Olive, Dash: plots.Dashed, Shape: plots.Diamond},
+}
+
 // inPoints is the rule of differences of errors or other shares.
 var inPoints = judge.Rule{Scale: 100, Unit: "points"}
 
@@ -45,6 +62,7 @@ func duelPanel(x, y string, duels ...duel) plots.Panel {
 	p := plots.Panel{XLabel: "error of " + x + " (%)", YLabel: "error of " + y + " (%)", Equal: true,
 		Marks: []plots.Mark{plots.Diagonal{Name: "equal error"}}}
 	for _, d := range duels {
+		d.Possible = [2]float64{0, 100}
 		p.Marks = append(p.Marks, d.Points)
 	}
 	return p

@@ -146,7 +146,7 @@ func readingsTrial(ctx context.Context, run *experiment.Run) error {
 	if err != nil {
 		return err
 	}
-	// What comes after PCA is learned and judged in its coordinates.
+	// What comes after PCA is learned and scored in its coordinates.
 	pca, err := labels.FitPCA(ctx, p.train.x, s.PCADim)
 	if err != nil {
 		return err
@@ -288,14 +288,14 @@ func (p *problem) from100(rows *table.Table, seed random.Seed, s settings) error
 	return nil
 }
 
-// readingsCaption is a caption with the protocol; ends says which k lie at an end of their grid.
-func readingsCaption(t *table.Table, shows, ends string) plots.Caption {
-	source := "MNIST"
-	if len(t.Unique("cell")) < len(allDigitPairs()) {
-		source = "built-in 12×12 glyphs, a stand-in for MNIST"
+// readingsCaption is a caption with the data.
+func readingsCaption(t *table.Table, shows, protocol string) plots.Caption {
+	return plots.Caption{
+		Shows:     shows,
+		Data:      digitSource(len(t.Unique("cell")) < len(allDigitPairs())) + "; images, pairs, scaling and neighbours as in Fig. 3, drawn anew.",
+		Protocol:  strings.TrimSpace(fmt.Sprintf("PCA is to %d dimensions. %s", mainSettings.PCADim, protocol)),
+		Intervals: experiment.TrialsNote(t, drawsOnly),
 	}
-	protocol := fmt.Sprintf("Data: %s; images, pairs, scaling and neighbours as in Fig. 3, drawn anew; PCA to %d dimensions.", source, mainSettings.PCADim)
-	return plots.Caption{Shows: shows, Data: ends, Protocol: protocol, Intervals: experiment.TrialsNote(t, drawsOnly)}
 }
 
 // readingsDuels compares two metrics in each panel, the second on the vertical axis.
@@ -322,11 +322,14 @@ func short(method string) string { return strings.Replace(method, "RCA after PCA
 
 var (
 	readingsRCA = readingsDuels(func(t *table.Table) plots.Caption {
-		return readingsCaption(t, "kNN test error per digit pair; below the diagonal POLA is better. The paper applied PCA \"independently to each binary problem\", and does not say whether POLA saw its coordinates, too. RCA's chunklets come from the similar pairs, or join all training images of a digit. Below right, half of POLA's pairs are similar.", "")
+		return readingsCaption(t, "kNN test error per digit pair; below the diagonal POLA is better.",
+			"The paper applied PCA \"independently to each binary problem\", and does not say whether POLA saw its coordinates, too. RCA's chunklets come from the similar pairs, or join all training images of a digit. Below right, half of POLA's pairs are similar.")
 	}, [2]string{rcaPairs, pola}, [2]string{rcaPairs, polaPCA}, [2]string{rcaChunklets(0), pola}, [2]string{euclidean, polaHalf})
 
 	readingsFDA = readingsDuels(func(t *table.Table) plots.Caption {
-		return readingsCaption(t, "kNN test error per digit pair, POLA's first eigenvector (vertical) against FDA; below the diagonal POLA is better. k is the one of the least leave-one-out error on the training images under the metric itself.", experiment.EndsNote(readingsChoices(t)))
+		c := readingsCaption(t, "kNN test error per digit pair, POLA's first eigenvector (vertical) against FDA; below the diagonal POLA is better.", "k is the one of the least leave-one-out error on the training images under the metric itself.")
+		c.Ends = experiment.EndsNote(readingsChoices(t))
+		return c
 	}, [2]string{fdaPlainOwn, polaTopOwnK}, [2]string{fdaRidgeOwn, polaTopOwnK})
 )
 
@@ -334,17 +337,22 @@ var readingsK = frame.View{
 	Needs: []string{"kind", "swept"},
 	Panels: func(t *table.Table) []plots.Panel {
 		p := plots.Panel{XLabel: "k", YLabel: "mean error (%)"}
-		for i, m := range projections {
-			line := frame.Line(plots.Line{Name: strings.TrimSuffix(m, ", own k"), Color: i}, "k", frame.Column("error"), frame.Percent.Without())
+		for _, m := range projections {
+			name := strings.TrimSuffix(m, ", own k")
+			line := frame.Line(styles.Line(name), "k", frame.Column("error"), frame.Percent.Without())
 			if l, ok := line(t.Where("kind", "swept", "method", m)).(plots.Line); ok {
-				p.Marks = append(p.Marks, l, plots.Points{X: l.X, Y: l.Y, Color: i, Shape: i})
+				dots := styles.Points(name)
+				dots.X, dots.Y = l.X, l.Y
+				p.Marks = append(p.Marks, l, dots)
 			}
 		}
 		return []plots.Panel{p}
 	},
 	Missing: "errors of any k",
 	Caption: func(t *table.Table) plots.Caption {
-		return readingsCaption(t, "Mean kNN test error over the digit pairs against the number of neighbours k, under metrics of one dimension. No intervals: the lines differ by more than trials do.", "")
+		c := readingsCaption(t, "Mean kNN test error over the digit pairs against the number of neighbours k, under metrics of one dimension.", "")
+		c.Intervals += " No intervals are drawn: the lines differ by more than trials do."
+		return c
 	},
 }
 

@@ -63,7 +63,7 @@ var Rings = experiment.Spec{
 	},
 	Trials: experiment.Trials(10),
 	Kinds: []experiment.Kind{
-		{Name: "error", Meaning: "new pairs judged wrongly, after some pairs"},
+		{Name: "error", Meaning: "new pairs predicted wrongly, after some pairs"},
 		{Name: "point", Meaning: "a test point under a metric, in the first trial"},
 	},
 	Columns: ringsColumns,
@@ -97,7 +97,7 @@ var ringsColumns = experiment.Columns{
 	experiment.Text("method", "metric"),
 	experiment.Text("pairs", "number of pairs learned from").In("error"),
 	experiment.Text("ring", "ring of the point").In("point"),
-	experiment.Number("error", "share", "new pairs judged wrongly").In("error"),
+	experiment.Number("error", "share", "new pairs predicted wrongly").In("error"),
 	experiment.Number("x", "", "first principal coordinate under the metric; of the Euclidean metric the point's own").In("point"),
 	experiment.Number("y", "", "second principal coordinate, likewise").In("point"),
 }
@@ -269,10 +269,10 @@ func coordinates(l learners.Pair, x *mat.Dense) (*mat.Dense, error) {
 // ringsPanel shows the two rings under a metric.
 func ringsPanel(method, title string) frame.Panel {
 	ring := func(name string, i int) frame.Mark {
-		return frame.Scatter(plots.Points{Name: name, Color: i, Shape: i}, frame.Column("x"), frame.Column("y")).Where("kind", "point", "method", method, "ring", fmt.Sprintf("ring %d", i+1))
+		return frame.Scatter(plots.Points{Name: name, Color: []int{plots.Black, plots.Olive}[i], Shape: i}, frame.Column("x"), frame.Column("y")).Where("kind", "point", "method", method, "ring", fmt.Sprintf("ring %d", i+1))
 	}
 	return frame.Panel{
-		Panel: plots.Panel{Title: title, XLabel: "first coordinate", YLabel: "second coordinate", Equal: method == euclidean},
+		Panel: plots.Panel{Title: title, XLabel: "first coordinate", YLabel: "second coordinate", Equal: true},
 		Of:    []frame.Mark{ring("inner ring", 0), ring("outer ring", 1)},
 	}
 }
@@ -281,18 +281,19 @@ var ringsView = frame.View{
 	Needs:   []string{"kind", "point"},
 	Columns: 2,
 	Panels: func(t *table.Table) []plots.Panel {
-		errs := frame.PerMark(plots.Panel{Title: "new pairs", XLabel: "pairs learned from", YLabel: "error (%)", XLog: true}, "method", func(i int, method string) frame.Mark {
-			return frame.Line(plots.Line{Name: method, Color: i}, "pairs", frame.Column("error"), frame.Band{Scale: 100})
+		errs := frame.PerMark(plots.Panel{Title: "new pairs", XLabel: "pairs learned from", YLabel: "error (%)", XLog: true}, "method", func(_ int, method string) frame.Mark {
+			return frame.Line(styles.Line(method), "pairs", frame.Column("error"), frame.Percent)
 		})
 		points := frame.Each(ringsPanel(euclidean, "the points"), ringsPanel(pola, "under POLA"), ringsPanel(kernelGaussian, "under kernel POLA (Gaussian)"))
 		return append(points(t), errs(t.Where("kind", "error"))...)
 	},
 	Missing: "the first trial",
 	Caption: frame.Says(
-		fmt.Sprintf("Points on two rings (radii %s and %s, Gaussian noise %s).", table.Format(mainRings.Radii[0]), table.Format(mainRings.Radii[1]), table.Format(mainRings.Noise)), "",
 		"Top left: test points. Top right and bottom left: the same points by the two principal coordinates of their distances under the learned metric (first trial). "+
-			"Bottom right: share of new pairs, half of them similar, on which d² ≤ b is wrong, against the number of pairs learned from, one pass; Euclidean takes the threshold with the fewest mistakes on the pairs so far. "+
-			"No linear metric can be right: two opposite points of the outer ring are farther apart, in whatever direction, than the two rings. The Gaussian kernel has the median width, the quadratic one is (x·z + 1)². γ = 0, b₁ = 1.", drawsOnly),
+			"Bottom right: share of new pairs, half of them similar, on which d² ≤ b is wrong, against the number of pairs learned from, in one pass.",
+		fmt.Sprintf("Points on two rings (radii %s and %s, Gaussian noise %s).", table.Format(mainRings.Radii[0]), table.Format(mainRings.Radii[1]), table.Format(mainRings.Noise))+
+			" No linear metric separates them: opposite points of the outer ring are farther apart, in any direction, than the two rings.",
+		"The Euclidean metric has the threshold with the fewest mistakes on the pairs so far. The Gaussian kernel has the median width, the quadratic one is (x·z + 1)². γ = 0, b₁ = 1.", drawsOnly),
 }
 
 // ringsError is the error of a metric after all pairs.

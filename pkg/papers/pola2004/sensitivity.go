@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -152,7 +153,7 @@ func sensitivityTrial(ctx context.Context, run *experiment.Run) error {
 		if err != nil {
 			return err
 		}
-		if err := add("ridge "+table.Format(ridge), p.train, k, named{"FDA", f}, named{"RCA", r}); err != nil {
+		if err := add("ridge "+table.Format(ridge), p.train, k, named{fda, f}, named{rca, r}); err != nil {
 			return err
 		}
 	}
@@ -165,26 +166,28 @@ type named struct {
 	metric metric.SqDister
 }
 
-// sensitivityStyles are those of the methods.
-var sensitivityStyles = plots.Ordered(euclidean, pola, polaTop, "RCA", "FDA")
-
-// sensitivityDots are the mean test errors of a metric, by setting.
-func sensitivityDots(method string) frame.Mark {
-	return frame.Dots(sensitivityStyles.Intervals(method), "shown", frame.Column("error"), frame.Band{Scale: 100, None: true}).Where("method", method)
+// sensitivityPanel has the mean test errors of metrics by setting, of all settings that some prefixes begin, or all others.
+func sensitivityPanel(title string, begins bool, methods ...string) frame.Panel {
+	p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: "test error (%)"}}
+	some := func(t *table.Table) *table.Table {
+		return frame.Only("setting", slices.DeleteFunc(t.Unique("setting"), func(setting string) bool {
+			return begins != slices.ContainsFunc([]string{mainVariant, "k = ", "1/", "ridge "}, func(prefix string) bool { return strings.HasPrefix(setting, prefix) })
+		})...)(t)
+	}
+	for _, m := range methods {
+		p.Of = append(p.Of, frame.Dots(styles.Intervals(m), "shown", frame.Column("error"), frame.Percent.Without()).Where("method", m).On(some))
+	}
+	return p
 }
 
 var sensitivityView = frame.View{
-	From:    frame.Only("method", euclidean, pola, polaTop, "RCA", "FDA").Then(frame.Called("shown", "setting", symbols.Replace)),
-	Columns: 2,
+	From:    frame.Only("method", euclidean, pola, polaTop, rca, fda).Then(frame.Called("shown", "setting", symbols.Replace)),
+	Columns: 3,
 	Panels: frame.Each(
-		frame.Panel{
-			Panel: plots.Panel{Title: "Euclidean, POLA and its first eigenvector", XLabel: "mean test error (%)"},
-			Of:    []frame.Mark{sensitivityDots(euclidean), sensitivityDots(pola), sensitivityDots(polaTop)},
-		},
-		frame.Panel{
-			Panel: plots.Panel{Title: "RCA and FDA: ridge", XLabel: "mean test error (%)"},
-			Of:    []frame.Mark{sensitivityDots("RCA"), sensitivityDots("FDA")},
-		}).WithRoom(),
+		sensitivityPanel("neighbours", true, euclidean, pola, polaTop),
+		sensitivityPanel("what POLA learns from", false, euclidean, pola, polaTop),
+		sensitivityPanel("ridge", true, rca, fda),
+	).WithRoom(),
 	Text: &frame.Text{By: []string{"method", "", "shown", "setting"}, Cells: []frame.Cell{
 		frame.Name("method", "method"),
 		frame.Of("test error (%)", frame.Column("error"), frame.Percent, "%.2f"),
@@ -194,9 +197,10 @@ var sensitivityView = frame.View{
 	Missing: "errors of any problem",
 	Caption: func(t *table.Table) plots.Caption {
 		return plots.Caption{
-			Shows: fmt.Sprintf("Mean kNN error over the digit pairs %s, one seed, one choice changed at a time; the rest as in Fig. 3.", strings.Join(t.Unique("digits"), ", ")),
-			Protocol: fmt.Sprintf("Left: pixel scaling, start threshold b₁, "+
-				"relaxation γ (Eq. 12), pair balance, passes over the pairs, k, share of neighbours kept. The first eigenvector of POLA alone was not run with all of these. Right: the ridge of RCA (without PCA) and of FDA, relative to the mean eigenvalue. The table adds the error on "+
+			Shows: "Mean kNN error over some digit pairs, one choice changed at a time. Left: k, and the share of neighbours kept. Middle: pixel scaling, start threshold b₁, " +
+				"relaxation γ (Eq. 12), pair balance, passes over the pairs. Right: the ridge of RCA (without PCA) and of FDA, relative to the mean eigenvalue.",
+			Data: fmt.Sprintf("%s: the digit pairs %s.", digitSource(len(t.Unique("digits")) < len(sensitivityProblems)), strings.Join(t.Unique("digits"), ", ")),
+			Protocol: fmt.Sprintf("All else is as in Fig. 3. The first eigenvector of POLA was not run with all k and neighbours. The table adds the error on "+
 				"as many other images of the training set, which this run does not train on (validation). On MNIST at full scale, that column chose the main setting (%s, b₁ = %s) and the validated ridges (RCA %s, FDA %s).",
 				describeScaling[mainSettings.Scaling], table.Format(mainSettings.B1), table.Format(mainSettings.RCARidge), table.Format(mainSettings.FDARidge)),
 			Intervals: "One seed: no intervals.",

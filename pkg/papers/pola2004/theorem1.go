@@ -145,7 +145,7 @@ var theorem1View = frame.View{
 	Columns: 2,
 	Panels: func(t *table.Table) (out []plots.Panel) {
 		for cell, g := range t.Group("cell") {
-			loss, wrong := plots.Line{Name: "squared loss of POLA", Color: 0}, plots.Line{Name: "mistakes of POLA", Color: 2, Dash: plots.Dashed}
+			loss, wrong := plots.Line{Name: "squared loss of POLA", Color: styles[pola].Color}, plots.Line{Name: "mistakes of POLA", Color: plots.Green, Dash: plots.Dashed}
 			for round, of := range frame.ByNumber(g, "round") {
 				losses, mistakes := of.Values("squared_loss"), stat.Mean(of.Values("mistakes"), nil)
 				if slices.Min(losses) <= 0 || mistakes <= 0 {
@@ -155,7 +155,7 @@ var theorem1View = frame.View{
 				loss.Lo, loss.Hi = append(loss.Lo, slices.Min(losses)), append(loss.Hi, slices.Max(losses))
 				wrong.X, wrong.Y = append(wrong.X, round), append(wrong.Y, mistakes)
 			}
-			bound := plots.Reference{Name: "bound of Theorem 1", At: slices.Min(g.Values("bound")), Color: 1}
+			bound := plots.Reference{Name: "bound of Theorem 1", At: slices.Min(g.Values("bound")), Color: plots.Black}
 			out = append(out, plots.Panel{Title: symbols.Replace(cell), XLabel: "round", YLabel: "squared loss, mistakes (cumulative)", XLog: true, YLog: true, Marks: []plots.Mark{loss, wrong, bound}})
 		}
 		return out
