@@ -36,23 +36,34 @@ const (
 func reductionPhase(j, k string) string { return j + ", k = " + k }
 
 var reductionViews = []experiment.View{
-	{Name: "reduction", Title: "Error of a reduced kernel against the columns of J", Draw: frame.View{
+	{Name: "reduction", Title: "Error of a reduced kernel, less that of the exact one", Draw: frame.View{
 		From: reductionRows, Columns: 2, Missing: "reduced fits",
-		Panels: reductionPanels,
+		Panels: frame.PerGroup(func(cells []string) frame.Panel {
+			p := frame.Panel{Panel: plots.Panel{Title: cells[0], XLabel: "test error less that of the exact kernel (points)"}}
+			for _, j := range jNames {
+				p.Of = append(p.Of, lessExact(j))
+			}
+			p.Of = append(p.Of, frame.Fixed(plots.Reference{Name: "exact (" + fitKernel + ")", Vertical: true, Color: plots.Grey}), nothingLearned)
+			return p
+		}, "cell"),
 		Text: &frame.Text{By: []string{"cell", "data set, φ", "J", "J", "columns", ""}, Cells: []frame.Cell{
 			columnsCell, vectors.OrElse("", rank, frame.Of("independent", rank, frame.Band{}, "%.1f")),
 			vectors.OrElse("", excess, frame.WithInterval("objective above the exact one (%)", excess, frame.Band{})), vectors.ErrorCell("test error (%)", vectors.Share.Where("kind", "wrong")),
 		}},
-		Caption: vectors.Shown("Left: how far the objective of the best K = αK₀ + K₀JLJᵀK₀ lies above that without a reduction. Right: test error of 10 nearest neighbours. J is of random normal numbers, of indicators of k clusters, or of indicators of k of the constrained points, of which all make the reduction exact.", reductionProtocol),
+		Caption: vectors.Shown("Test error of 10 nearest neighbours under K = αK₀ + K₀JLJᵀK₀ less that of the exact kernel of the same trial, in percentage points, by the k columns of J. Euclidean: the mean with nothing learned. "+ofJ, reductionProtocol),
+	}.Draw},
+	{Name: "reduction-objective", Title: "Objective of a reduced kernel against the columns of J", Draw: frame.View{
+		From: reductionRows, Columns: 2, Missing: "reduced fits",
+		Panels: frame.PerGroup(func(cells []string) frame.Panel {
+			return overColumns(plots.Panel{Title: cells[0], YLabel: "excess objective (%)"}, excess.Map(aboveZero), frame.Band{Scale: 100, Possible: [2]float64{0, math.Inf(1)}})
+		}, "cell"),
+		Caption: vectors.Shown("How far the objective of the best K = αK₀ + K₀JLJᵀK₀ lies above that without a reduction. "+ofJ, reductionProtocol),
 	}.Draw},
 	{Name: "reduction-time", Title: "Time of a reduced fit against the columns of J", DrawTimed: drawTimed(reductionPhaseOf, frame.View{
 		From: reductionRows.Then(frame.Only("J", append([]string{fitKernel, noReduction}, jNames...)...)), Columns: 2, Missing: "reduced fits",
 		Panels: frame.PerGroup(func(cells []string) frame.Panel {
 			p := overColumns(plots.Panel{Title: cells[0], YLabel: "CPU time (s)", YLog: true}, reductionTime, frame.Band{Possible: [2]float64{0, math.Inf(1)}})
-			p.Of = append([]frame.Mark{
-				meanLine(plots.Reference{Name: fitKernel, Color: 3}, reductionSeconds(fitKernel, allColumns), 1),
-				meanLine(plots.Reference{Name: noReduction, Color: 4}, reductionSeconds(noReduction, allColumns), 1),
-			}, p.Of...)
+			p.Of = append([]frame.Mark{meanSeconds(fitKernel), meanSeconds(noReduction)}, p.Of...)
 			return p
 		}, "cell"),
 		Text: &frame.Text{By: []string{"cell", "data set, φ", "J", "J", "columns", ""}, Cells: []frame.Cell{
@@ -61,6 +72,12 @@ var reductionViews = []experiment.View{
 		Caption: vectors.Shown("CPU time of one core to make J and to fit, to a KKT residual of 10⁻⁶ or 150 Newton steps. "+fitKernel+" leaves out the objects without pairs by itself, which is the reduction by indicators of the constrained points; the line of "+noReduction+" keeps all training rows. FitReduced checks the whole K₀, FitKernel its part.", reductionProtocol),
 	})},
 }
+
+// reductionStyles are those of the kinds of J, and of what they are compared with.
+var reductionStyles = protocol.StylesWith(plots.Ordered(jRandom, jKMeans, jConstrained, fitKernel, noReduction))
+
+// ofJ is what captions say of J.
+const ofJ = "J is of random normal numbers, of indicators of k clusters, or of indicators of k of the constrained points, of which all make the reduction exact."
 
 // reductionRows are the rows in the order of the views.
 var reductionRows = frame.Rows(withAll).Then(frame.Only("J", slices.Concat([]string{fitKernel, noReduction}, jNames, []string{protocol.Euclidean})...))
@@ -130,13 +147,16 @@ func reductionProtocol(t *table.Table) plots.Caption {
 	}
 }
 
-// overColumns draws a measure of each kind of J with k columns against their mean number.
+// aboveZero takes round-off away.
+func aboveZero(v float64) float64 { return max(v, 0) }
+
+// overColumns shows a measure of each kind of J with k columns against their mean number.
 func overColumns(panel plots.Panel, m frame.Measure, b frame.Band) frame.Panel {
 	p := frame.Panel{Panel: panel}
 	p.XLabel, p.XLog = "columns k of J", true
-	for color, j := range jNames {
+	for _, j := range jNames {
 		p.Of = append(p.Of, func(rows *table.Table) plots.Mark {
-			l := plots.Line{Name: j, Color: color}
+			l := reductionStyles.Line(j)
 			for _, g := range rows.Where("J", j).Group("columns") {
 				b.AddTo(&l, judge.Summarize(jColumns(g)).Mean, m(g))
 			}
@@ -146,12 +166,36 @@ func overColumns(panel plots.Panel, m frame.Measure, b frame.Band) frame.Panel {
 	return p
 }
 
-// meanLine is a horizontal line at the mean of a measure.
-func meanLine(style plots.Reference, m frame.Measure, scale float64) frame.Mark {
+// meanSeconds is a horizontal line at the mean time of a fit with all columns of J.
+func meanSeconds(j string) frame.Mark {
 	return func(rows *table.Table) plots.Mark {
-		style.At = scale * judge.Summarize(m(rows)).Mean
-		return style
+		return reductionStyles.Reference(j, judge.Summarize(reductionSeconds(j, allColumns)(rows)).Mean)
 	}
+}
+
+// lessExact are the errors with a kind of J less those of FitKernel, by the columns of J.
+func lessExact(j string) frame.Mark {
+	return func(rows *table.Table) plots.Mark {
+		m := reductionStyles.Intervals(j)
+		for _, k := range rows.Where("kind", "wrong", "J", j).Unique("columns") {
+			if k != allColumns { // which are exact
+				frame.Band{Scale: 100}.By(vectors.Summary).AddRow(&m, "k = "+k, beyondExact(j, k)(rows))
+			}
+		}
+		return m
+	}
+}
+
+// beyondExact is the error of a fit less that of FitKernel, by trial.
+func beyondExact(j, k string) frame.Measure {
+	return reductionError(j, k).Minus(reductionError(fitKernel, allColumns))
+}
+
+// nothingLearned is a line at the mean error of the Euclidean distance less that of FitKernel.
+func nothingLearned(rows *table.Table) plots.Mark {
+	l := reductionStyles.Reference(protocol.Euclidean, 100*judge.Summarize(beyondExact(protocol.Euclidean, "0")(rows)).Mean)
+	l.Vertical = true
+	return l
 }
 
 // columnsCell tells a number of columns.
@@ -165,17 +209,3 @@ var columnsCell = frame.Cell{Head: "k", Of: func(rows *table.Table) string {
 	}
 	return fmt.Sprintf("all, %.1f", judge.Summarize(jColumns(rows)).Mean)
 }}
-
-// reductionPanels are those of errors: the excess objective and the test error of each data set and φ.
-func reductionPanels(rows *table.Table) (out []plots.Panel) {
-	positive := frame.Band{Scale: 100, Possible: [2]float64{0, math.Inf(1)}}
-	for name, g := range rows.Group("cell") {
-		over := overColumns(plots.Panel{Title: name, YLabel: "excess objective (%)"}, excess, positive)
-		wrong := overColumns(plots.Panel{Title: name, YLabel: "test error (%)"}, vectors.Share.Where("kind", "wrong"), vectors.ErrorLine)
-		wrong.Of = append(wrong.Of,
-			meanLine(plots.Reference{Name: "exact (" + fitKernel + ")", Color: 3}, reductionError(fitKernel, allColumns), 100),
-			meanLine(plots.Reference{Name: "nothing learned", Color: plots.Grey}, reductionError(protocol.Euclidean, "0"), 100))
-		out = append(out, frame.Each(over, wrong)(g)...)
-	}
-	return out
-}

@@ -3,6 +3,7 @@ package protocol
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -14,6 +15,7 @@ import (
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
@@ -66,6 +68,16 @@ const (
 const LogDetInvCov = "LogDet-InvCov"
 
 var MethodNames = []string{LogDetGaussian, LogDetLinear, logDetOnline, Euclidean, InvCovariance, Mcml, Lmnn}
+
+// Styles are those of the methods in all figures of the paper. The first are in several of them.
+var Styles = plots.Ordered(LogDetLinear, LogDetGaussian, Lmnn, Euclidean, logDetOnline, Mcml, InvCovariance, LogDetWider)
+
+// StylesWith are Styles with those of other names, which stand in one room alone.
+func StylesWith(own plots.Styles) plots.Styles {
+	out := maps.Clone(Styles)
+	maps.Copy(out, own)
+	return out
+}
 
 // Rivals are the methods that the paper compares its own with.
 var Rivals = []string{Euclidean, InvCovariance, Mcml, Lmnn}
