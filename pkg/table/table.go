@@ -274,7 +274,7 @@ func (t *Table) With(name string, cells []string) *Table {
 	return out
 }
 
-// Concat returns the rows of tables one after the other. It panics unless there is one and
+// Concat returns the rows of tables one after the other, with cells of their own. It panics unless there is one and
 // all have the columns of the first.
 func Concat(tables ...*Table) *Table {
 	out := New(tables[0].indexNames, tables[0].valueNames)

@@ -59,7 +59,7 @@ func mutate(tab *table.Table, n int) []mutant {
 	out := []mutant{{"no rows", tab.Rows()}, {"shuffled", tab.Rows(m.rng.Perm(tab.Len())...)}}
 	for _, v := range []float64{math.NaN(), 1e9} {
 		for _, c := range tab.ValueNames()[:min(len(tab.ValueNames()), 1+n/6)] {
-			t := tab.Where()
+			t := table.Concat(tab)
 			for r := range m.all {
 				t.Values(c)[r] = v
 			}
@@ -69,7 +69,7 @@ func mutate(tab *table.Table, n int) []mutant {
 	kinds := []func(t *table.Table) (*table.Table, string){m.values, m.cells, m.fewer, m.only, m.twice, m.shuffled, m.half}
 	for i := 0; len(out) < n; i++ {
 		// Cells are changed more often than rows; t is a copy, so that they may be.
-		t, what := kinds[max(0, i%(len(kinds)+3)-3)](tab.Where())
+		t, what := kinds[max(0, i%(len(kinds)+3)-3)](table.Concat(tab))
 		out = append(out, mutant{what, t})
 	}
 	return out
@@ -185,14 +185,8 @@ func (m *mutator) half(t *table.Table) (*table.Table, string) {
 // repeated returns the table with n trials that are all as the first, so that
 // claims get an interval.
 func repeated(tab *table.Table, n int) *table.Table {
-	all := make([]int, 0, n*tab.Len())
-	for range n {
-		for r := range tab.Len() {
-			all = append(all, r)
-		}
-	}
-	out := tab.Rows(all...)
-	for i := range all {
+	out := table.Concat(slices.Repeat([]*table.Table{tab}, n)...)
+	for i := range out.Len() {
 		if k := i / tab.Len(); k > 0 {
 			out.Index("trial")[i] = fmt.Sprint(k)
 			out.Index("job")[i] += fmt.Sprintf("-%d", k)
