@@ -43,8 +43,14 @@ const (
 // textMethods are all methods: those of the paper's legend first.
 var textMethods = []string{protocol.LogDetLinear, lsa, protocol.Lmnn, protocol.Euclidean, logDetDropped, logDetFar, plainLSA, basisAlone, scaledI, basisLMNN}
 
-// textStyles are those of the methods.
-var textStyles = plots.Ordered(textMethods...)
+// textStyles are those of the methods that are shown.
+var textStyles = protocol.StylesWith(plots.Styles{
+	lsa:        {Color: plots.Vermillion, Dash: plots.Dashed},
+	plainLSA:   {Color: plots.Orange, Dash: plots.Dashed},
+	basisAlone: {Color: plots.Black, Dash: plots.LongDashed},
+	scaledI:    {Color: plots.Sky},
+	basisLMNN:  {Color: plots.Brown, Dash: plots.Dotted},
+})
 
 // textLines are those of the paper's figure, textControls what the second panel shows beside LogDet Linear.
 var (

@@ -71,12 +71,15 @@ func imageProtocol(t *table.Table) plots.Caption {
 	return c
 }
 
-// ratePanel draws rates of methods against T, under some names.
+// imageStyles are those of the rules, and of the learned kernels where they stand together.
+var imageStyles = protocol.StylesWith(plots.Ordered(append([]string{learnedNN, plainNN, plainSVM}, ofKernels(learnedNN)...)...))
+
+// ratePanel shows rates of methods against T, under some names.
 func ratePanel(title string, names, methods []string) frame.Panel {
 	p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: "training images per class, T", YLabel: "mean recognition rate per class (%)"}}
 	for i, m := range methods {
 		p.Of = append(p.Of, func(rows *table.Table) plots.Mark {
-			return frame.Line(plots.Line{Name: names[i], Color: i}, "train", rateOf(m), imageBand(rows)).Where("kind", "missed", "shown", m)(rows)
+			return frame.Line(imageStyles.Line(names[i]), "train", rateOf(m), imageBand(rows)).Where("kind", "missed", "shown", m)(rows)
 		})
 	}
 	return p

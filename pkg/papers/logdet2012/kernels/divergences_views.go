@@ -22,9 +22,8 @@ var divergenceViews = []experiment.View{
 		From: scaled, Columns: 2, Missing: "spectra",
 		Panels: frame.PerGroup(func(cells []string) frame.Panel {
 			p := frame.Panel{Panel: plots.Panel{Title: cells[1] + ", " + cells[0], XLabel: "eigenvalue number", YLabel: "share of the largest", YLog: true, YMin: leastShare / 2, YMax: 2}}
-			for k, name := range phiNames {
-				style := plots.Line{Name: name, Color: k, Dash: map[bool]int{true: plots.Dashed}[name == phiTrace]} // which may cover another
-				p.Of = append(p.Of, spectrum(style).Where("kind", "spectrum", "method", name, "setting", settingFixed))
+			for _, name := range phiNames {
+				p.Of = append(p.Of, spectrum(phiStyles.Line(name)).Where("kind", "spectrum", "method", name, "setting", settingFixed))
 			}
 			return p
 		}, "scaling", "data set"),
@@ -36,8 +35,8 @@ var divergenceViews = []experiment.View{
 		From: scaled.Then(frame.Only("method", phiNames...)), Columns: 2, Missing: "times",
 		Panels: frame.PerGroup(func(by []string) frame.Panel {
 			p := frame.Panel{Panel: plots.Panel{Title: "features " + by[0], XLabel: "CPU time of two fits (s)", XLog: true}}
-			for k, name := range phiNames {
-				p.Of = append(p.Of, frame.Dots(plots.Intervals{Name: name, Color: k}, "data set", phiSeconds(settingFixed), frame.Band{}).Where("method", name))
+			for _, name := range phiNames {
+				p.Of = append(p.Of, frame.Dots(phiStyles.Intervals(name), "data set", phiSeconds(settingFixed), frame.Band{}).Where("method", name))
 			}
 			return p
 		}, "scaling"),
@@ -58,6 +57,9 @@ var divergenceViews = []experiment.View{
 			divergenceProtocol),
 	}.Draw, protocol.DivergenceChoices)},
 }
+
+// phiStyles are those of the functions φ beside the methods'.
+var phiStyles = protocol.StylesWith(plots.Ordered(phiNames...))
 
 // scaled are the rows by the scaling of the features.
 var scaled = frame.Only("features", scalings...).Then(frame.Called("scaling", "features", func(by string) string { return vectors.Describe[by] })).Then(vectors.Titled)
@@ -93,12 +95,8 @@ func divergenceErrors(setting, note string) frame.View {
 		})), Columns: 2, Missing: "errors",
 		Panels: frame.PerGroup(func(by []string) frame.Panel {
 			p := frame.Panel{Panel: plots.Panel{Title: by[0], XLabel: "test error (%)"}}
-			for k, m := range methods {
-				style := plots.Intervals{Name: m, Color: k - 1}
-				if k == 0 {
-					style.Color = plots.Grey
-				}
-				p.Of = append(p.Of, frame.Dots(style, "data set", phiError(m, setting), vectors.ErrorBand))
+			for _, m := range methods {
+				p.Of = append(p.Of, frame.Dots(phiStyles.Intervals(m), "data set", phiError(m, setting), vectors.ErrorBand))
 			}
 			return p
 		}, "features scaled").Where("row", ""),

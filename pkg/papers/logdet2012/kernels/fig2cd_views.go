@@ -29,11 +29,11 @@ var fig2cdViews = []experiment.View{
 	{Name: "fig2cd", Title: "Fig. 2(c, d): USPS digits in the plane", Draw: planesOf([]string{ssikdrTop, pcaLabelled}, medianRank,
 		"Left: Trace-SSIKDR, the top two directions of W in (26). Right: kernel PCA, centred. Of the seeds in the order of the number of digits that Trace-SSIKDR separates, then of its mean F1, this is the median, the lower of two.")},
 	{Name: "fig2cd-counts", Title: "How many digits each plane separates", Draw: planeView(frame.Only("kind", "f1", "wrong"), 1, func(rows *table.Table) []plots.Panel {
-		dots := frame.PerMark(plots.Panel{Title: "digits separated, queries from zip.test", XLabel: "digits of ten", XMin: 0, XMax: 10}, "kernel", func(i int, kernel string) frame.Mark {
-			return frame.Dots(plots.Intervals{Name: kernel, Color: i}, "method", counted(voteRule, separatedF1), frame.Band{Possible: [2]float64{0, digitCount}})
+		dots := frame.PerMark(plots.Panel{Title: "digits separated, queries from zip.test", XLabel: "digits of ten", XMin: 0, XMax: 10}, "kernel", func(_ int, kernel string) frame.Mark {
+			return frame.Dots(planeStyles.Intervals(kernel), "method", counted(voteRule, separatedF1), frame.Band{Possible: [2]float64{0, digitCount}})
 		})(rows.Where("queries", testQueries))
 		for i := range dots {
-			dots[i].Marks = append(dots[i].Marks, plots.Reference{Name: "seven, as the paper says of Trace-SSIKDR", At: 7, Vertical: true, Color: plots.Grey}, plots.Reference{Name: "three, of kernel PCA", At: 3, Vertical: true, Color: 6})
+			dots[i].Marks = append(dots[i].Marks, printed(printedSeven, 7), printed(printedThree, 3))
 		}
 		return dots
 	}, &frame.Text{By: []string{"kernel", "kernel", "method", "plane", "queries", "queries"}, Cells: []frame.Cell{
@@ -46,11 +46,11 @@ var fig2cdViews = []experiment.View{
 		"F1 of each digit by the leave-one-out vote in the plane, mean over seeds, and in brackets the number of seeds with which it is separated.")},
 	// Ranks stand against τ on an axis from the largest τ, where W vanishes.
 	{Name: "fig2cd-path", Title: "Rank of W against τ", Draw: planeView(frame.Only("kind", "path"), 1, func(rows *table.Table) []plots.Panel {
-		lines := frame.PerMark(plots.Panel{Title: "rank of the W of (26)", XLabel: "τ, share of the largest", YLabel: "rank of W", XLog: true}, "kernel", func(i int, kernel string) frame.Mark {
-			return frame.Line(plots.Line{Name: kernel, Color: i}, "at", frame.Column("value"), frame.Band{Possible: [2]float64{0, math.Inf(1)}})
+		lines := frame.PerMark(plots.Panel{Title: "rank of the W of (26)", XLabel: "τ, share of the largest", YLabel: "rank of W", XLog: true}, "kernel", func(_ int, kernel string) frame.Mark {
+			return frame.Line(planeStyles.Line(kernel), "at", frame.Column("value"), frame.Band{Possible: [2]float64{0, math.Inf(1)}})
 		})(rows)
 		for i := range lines {
-			lines[i].Marks = append(lines[i].Marks, plots.Reference{Name: "the plane", At: dims, Color: plots.Grey})
+			lines[i].Marks = append(lines[i].Marks, planeStyles.Reference(thePlane, dims))
 		}
 		return lines
 	}, &frame.Text{By: []string{"kernel", "kernel", "at", "τ, share of the largest"}, Cells: []frame.Cell{frame.PlusMinus("rank of W", frame.Column("value"), frame.Band{}, "%.1f"), rankRange("least to largest")}},
@@ -64,6 +64,24 @@ var fig2cdViews = []experiment.View{
 			{Head: "chosen (seeds)", Of: func(rows *table.Table) string { return vectors.Tallied(rows.Where("kind", "inner").Index("at")) }},
 		}},
 		"Candidates that had the fewest errors on the labelled digits, the first of equals, with the number of seeds; the error is that of the chosen one there, which is less than on other digits."), fig2cdChoices)},
+}
+
+// Names of reference lines: what the paper counts, and the rank of a plane.
+const (
+	printedSeven = "seven, as the paper says of Trace-SSIKDR"
+	printedThree = "three, of kernel PCA"
+	thePlane     = "the plane"
+)
+
+var planeStyles = protocol.StylesWith(plots.Ordered(planeKernels...), plots.Styles{
+	thePlane: {Color: plots.Grey}, printedSeven: {Color: plots.Black}, printedThree: {Color: plots.Orange},
+})
+
+// printed is a line at a number of digits that the paper names.
+func printed(name string, at float64) plots.Reference {
+	l := planeStyles.Reference(name, at)
+	l.Vertical = true
+	return l
 }
 
 // rankRange is a column with the least and the largest of some ranks.
@@ -124,7 +142,7 @@ func ranked(t *table.Table) []string {
 }
 
 // medianRank has the place of the median of n ranked trials, quartileRanks also those of the quartiles; of fewer than three all.
-func medianRank(n int) []int { return []int{(n - 1) / 2} }
+func medianRank(n int) []int { return slices.Repeat([]int{(n - 1) / 2}, min(n, 1)) }
 
 func quartileRanks(n int) []int {
 	if n < 3 {

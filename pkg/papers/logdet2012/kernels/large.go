@@ -236,13 +236,7 @@ var largeViews = []experiment.View{{Name: "large", Title: "Time and memory again
 	}),
 	Missing: "numbers of objects",
 	Panels: frame.PerMark(plots.Panel{XLabel: "CPU time (s)", XLog: true}, "objects", func(i int, n string) frame.Mark {
-		return func(rows *table.Table) plots.Mark {
-			mark := frame.Dots(plots.Intervals{Name: n + " objects", Color: i}, "shown", seconds, frame.Band{})(rows).(plots.Intervals)
-			for k, x := range mark.X {
-				mark.Err[k] = min(mark.Err[k], 0.9*x)
-			}
-			return mark
-		}
+		return frame.Dots(plots.Intervals{Name: n + " objects", Color: i, Shape: i}, "shown", seconds, positive)
 	}).Where("row", "part"),
 	Text: &frame.Text{By: []string{"objects", "objects", "row", "", "shown", "part or representation"}, Cells: []frame.Cell{
 		ofRow("part", secondsCell("CPU time (s)", seconds)), ofRow("at", frame.Of("memory (MB)", frame.Column("value"), frame.Band{Scale: 8e-6}, "%.3g")),
@@ -253,7 +247,7 @@ var largeViews = []experiment.View{{Name: "large", Title: "Time and memory again
 			Data:  "Random digits of MNIST's training set with pixels from 0 to 1, or built-in data.",
 			Protocol: "γ = 1, u and ℓ by percentiles of the pairs, at most 20 cycles. In kernel space (Gaussian, σ² the median squared distance) the Gram matrix has the objects that pairs join alone, for W is I elsewhere; " +
 				"that of all objects is never made. Memory: 8 bytes per number of the metric, of the learned kernel with its rows, and of that Gram matrix.",
-			Intervals: fmt.Sprintf("Means over %d trials, each with other objects and pairs, with 95 %% t intervals (cut at nine tenths of the mean).", len(t.Unique("trial"))),
+			Intervals: fmt.Sprintf("Means over %d trials, each with other objects and pairs, with 95 %% t intervals.", len(t.Unique("trial"))),
 		}
 	},
 })}}

@@ -43,14 +43,14 @@ var reductionViews = []experiment.View{
 			for _, j := range jNames {
 				p.Of = append(p.Of, lessExact(j))
 			}
-			p.Of = append(p.Of, frame.Fixed(plots.Reference{Name: "exact (" + fitKernel + ")", Vertical: true, Color: plots.Grey}), nothingLearned)
+			p.Of = append(p.Of, exactLine, nothingLearned)
 			return p
 		}, "cell"),
 		Text: &frame.Text{By: []string{"cell", "data set, φ", "J", "J", "columns", ""}, Cells: []frame.Cell{
 			columnsCell, vectors.OrElse("", rank, frame.Of("independent", rank, frame.Band{}, "%.1f")),
 			vectors.OrElse("", excess, frame.WithInterval("objective above the exact one (%)", excess, frame.Band{})), vectors.ErrorCell("test error (%)", vectors.Share.Where("kind", "wrong")),
 		}},
-		Caption: vectors.Shown("Test error of 10 nearest neighbours under K = αK₀ + K₀JLJᵀK₀ less that of the exact kernel of the same trial, in percentage points, by the k columns of J. Euclidean: the mean with nothing learned. "+ofJ, reductionProtocol),
+		Caption: vectors.Shown("Test error of 10 nearest neighbours under K = αK₀ + K₀JLJᵀK₀ less that of the exact kernel, by "+fitKernel+", of the same trial, in percentage points, by the k columns of J. Euclidean: the mean with nothing learned. "+ofJ, reductionProtocol),
 	}.Draw},
 	{Name: "reduction-objective", Title: "Objective of a reduced kernel against the columns of J", Draw: frame.View{
 		From: reductionRows, Columns: 2, Missing: "reduced fits",
@@ -62,7 +62,7 @@ var reductionViews = []experiment.View{
 	{Name: "reduction-time", Title: "Time of a reduced fit against the columns of J", DrawTimed: drawTimed(reductionPhaseOf, frame.View{
 		From: reductionRows.Then(frame.Only("J", append([]string{fitKernel, noReduction}, jNames...)...)), Columns: 2, Missing: "reduced fits",
 		Panels: frame.PerGroup(func(cells []string) frame.Panel {
-			p := overColumns(plots.Panel{Title: cells[0], YLabel: "CPU time (s)", YLog: true}, reductionTime, frame.Band{Possible: [2]float64{0, math.Inf(1)}})
+			p := overColumns(plots.Panel{Title: cells[0], YLabel: "CPU time (s)", YLog: true}, reductionTime, positive)
 			p.Of = append([]frame.Mark{meanSeconds(fitKernel), meanSeconds(noReduction)}, p.Of...)
 			return p
 		}, "cell"),
@@ -74,7 +74,7 @@ var reductionViews = []experiment.View{
 }
 
 // reductionStyles are those of the kinds of J, and of what they are compared with.
-var reductionStyles = protocol.StylesWith(plots.Ordered(jRandom, jKMeans, jConstrained, fitKernel, noReduction))
+var reductionStyles = protocol.StylesWith(plots.Ordered(jNames...), plots.Styles{fitKernel: {Color: plots.Black}, noReduction: {Color: plots.Orange}})
 
 // ofJ is what captions say of J.
 const ofJ = "J is of random normal numbers, of indicators of k clusters, or of indicators of k of the constrained points, of which all make the reduction exact."
@@ -189,6 +189,13 @@ func lessExact(j string) frame.Mark {
 // beyondExact is the error of a fit less that of FitKernel, by trial.
 func beyondExact(j, k string) frame.Measure {
 	return reductionError(j, k).Minus(reductionError(fitKernel, allColumns))
+}
+
+// exactLine is where errors equal that of FitKernel.
+func exactLine(*table.Table) plots.Mark {
+	l := reductionStyles.Reference(fitKernel, 0)
+	l.Vertical = true
+	return l
 }
 
 // nothingLearned is a line at the mean error of the Euclidean distance less that of FitKernel.

@@ -69,13 +69,20 @@ const LogDetInvCov = "LogDet-InvCov"
 
 var MethodNames = []string{LogDetGaussian, LogDetLinear, logDetOnline, Euclidean, InvCovariance, Mcml, Lmnn}
 
-// Styles are those of the methods in all figures of the paper. The first are in several of them.
-var Styles = plots.Ordered(LogDetLinear, LogDetGaussian, Lmnn, Euclidean, logDetOnline, Mcml, InvCovariance, LogDetWider)
+// Styles are those of the methods in all figures of the paper; where nothing is learned, grey.
+var Styles = joined(plots.Ordered(LogDetLinear, LogDetGaussian, Lmnn, Mcml, logDetOnline, InvCovariance, LogDetWider),
+	plots.Styles{Euclidean: {Color: plots.Grey, Dash: plots.DashDotDot, Shape: plots.Ring}})
 
-// StylesWith are Styles with those of other names, which stand in one room alone.
-func StylesWith(own plots.Styles) plots.Styles {
-	out := maps.Clone(Styles)
-	maps.Copy(out, own)
+// StylesWith are Styles with those of names that stand in one room alone.
+func StylesWith(own ...plots.Styles) plots.Styles {
+	return joined(append([]plots.Styles{Styles}, own...)...)
+}
+
+func joined(all ...plots.Styles) plots.Styles {
+	out := plots.Styles{}
+	for _, s := range all {
+		maps.Copy(out, s)
+	}
 	return out
 }
 

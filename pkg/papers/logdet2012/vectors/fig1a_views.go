@@ -23,8 +23,8 @@ var fig1aViews = []experiment.View{
 				return frame.Panel{}
 			}
 			p := frame.Panel{Panel: plots.Panel{Title: cells[0], XLabel: "test error (%)"}}
-			for color, m := range drawnMethods {
-				p.Of = append(p.Of, frame.Dots(plots.Intervals{Name: m, Color: color}, "data set", Share, ErrorBand).Where("kind", "wrong", "method", m))
+			for _, m := range drawnMethods {
+				p.Of = append(p.Of, frame.Dots(protocol.Styles.Intervals(m), "data set", Share, ErrorBand).Where("kind", "wrong", "method", m))
 			}
 			return p
 		}, "reading"),
@@ -39,8 +39,8 @@ var fig1aViews = []experiment.View{
 		From: frame.Named("panel", boundedMethods, func(m string) (string, frame.Rows) { return m, frame.Only("method", "", m) }).Then(Titled),
 		Panels: frame.PerGroup(func(cells []string) frame.Panel {
 			p := frame.Panel{Panel: plots.Panel{Title: cells[0], XLabel: "test error (%)"}}
-			for color, rule := range []string{percentiles, bins} {
-				p.Of = append(p.Of, frame.Dots(plots.Intervals{Name: "bounds by " + rule, Color: color}, "data set", Share, ErrorBand).Where("kind", "wrong", "bounds", rule))
+			for _, rule := range []string{percentiles, bins} {
+				p.Of = append(p.Of, frame.Dots(boundStyles.Intervals("bounds by "+rule), "data set", Share, ErrorBand).Where("kind", "wrong", "bounds", rule))
 			}
 			return p
 		}, "panel"),
@@ -66,6 +66,9 @@ var fig1aViews = []experiment.View{
 		Caption: Shown("Sizes, and what a fold has: training rows and pairs of them, means over folds and trials. A pair of rows of two classes may be drawn for both.", fig1aProtocol),
 	}.Draw},
 }
+
+// boundStyles are those of the rules of the bounds.
+var boundStyles = plots.Ordered("bounds by "+percentiles, "bounds by "+bins)
 
 // Titled names the data sets for a reader.
 var Titled = frame.Called("data set", "database", titleOf)

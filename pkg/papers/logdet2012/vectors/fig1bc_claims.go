@@ -49,7 +49,7 @@ var fig1bcClaims = experiment.Claims([]experiment.Claim{
 				for _, r := range all {
 					for _, m := range clarifyMethods {
 						if m != protocol.LogDetLinear {
-							u := r.worse(m, protocol.LogDetLinear)
+							u := r.worse(m, protocol.LogDetLinear, printedDims)
 							floats.AddConst(optimalMargin, u.Diffs)
 							units = append(units, r.named(u))
 						}
@@ -66,7 +66,7 @@ var fig1bcClaims = experiment.Claims([]experiment.Claim{
 		Predicate: "With 20 features, the error of Euclidean, the paper's baseline, minus that of LogDet Linear is > 0." + clarifyNote,
 		Test: func(t *table.Table) judge.Test {
 			return onLatex(t, func(r results) judge.Test {
-				return judge.Positive{Units: []judge.Unit{r.worse(protocol.Euclidean, protocol.LogDetLinear)}, Rule: Points}
+				return judge.Positive{Units: []judge.Unit{r.worse(protocol.Euclidean, protocol.LogDetLinear, printedDims)}, Rule: Points}
 			})
 		},
 	},
@@ -168,7 +168,7 @@ func startTest(t *table.Table) judge.Test {
 	var kept []results
 	var left []string
 	for _, r := range allWordResults(t) {
-		if premise := r.worse(protocol.InvCovariance, protocol.Euclidean).Diffs; stat.Mean(premise, nil) > 0 {
+		if premise := r.worse(protocol.InvCovariance, protocol.Euclidean, printedDims).Diffs; stat.Mean(premise, nil) > 0 {
 			kept = append(kept, r)
 		} else {
 			left = append(left, fmt.Sprintf("%s (Inv. Covariance minus Euclidean: %s points)", r.name, Summary(premise).Percent()))
@@ -181,7 +181,7 @@ func startTest(t *table.Table) judge.Test {
 	test := onCounts(kept, func(all []results) judge.Test {
 		var units []judge.Unit
 		for _, r := range all {
-			units = append(units, r.named(r.worse(protocol.LogDetInvCov, protocol.LogDetLinear)))
+			units = append(units, r.named(r.worse(protocol.LogDetInvCov, protocol.LogDetLinear, printedDims)))
 		}
 		return judge.Positive{Units: units, Rule: Points}
 	})

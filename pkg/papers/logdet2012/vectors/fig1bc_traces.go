@@ -102,9 +102,9 @@ func wordResultsOf(t *table.Table) []results {
 
 func featuresOf(dims int) string { return fmt.Sprintf("%d features", dims) }
 
-// worse is the error of a method minus that of another, with the features of Fig. 1(b).
-func (r results) worse(method, than string) judge.Unit {
-	return judge.Paired(method, r.errors(method, printedDims), r.errors(than, printedDims))
+// worse is the error of a method minus that of another, with some features.
+func (r results) worse(method, than string, dims int) judge.Unit {
+	return judge.Paired(method, r.errors(method, dims), r.errors(than, dims))
 }
 
 // program is one whose traces the Clarify system has.

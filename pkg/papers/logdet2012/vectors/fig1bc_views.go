@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/papers/logdet2012/protocol"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
@@ -101,16 +102,16 @@ func drawFig1b(all []results) plots.Drawing {
 			title = program + ", "
 		}
 		p := plots.Panel{Title: title + featuresOf(printedDims), XLabel: "test error (%)"}
-		for color, r := range group {
+		for _, r := range group {
 			text.Head = append(text.Head, r.name+": error (%)", "minus that of "+protocol.LogDetLinear+" (points)")
-			mark := plots.Intervals{Name: "counts " + Describe[r.features], Color: color}
+			mark := countStyles.Intervals("counts " + Describe[r.features])
 			for i, m := range clarifyMethods {
 				if text.Rows[i] == nil {
 					text.Rows[i] = []string{m}
 				}
 				less := "–"
 				if m != protocol.LogDetLinear {
-					less = Summary(r.worse(m, protocol.LogDetLinear).Diffs).Percent()
+					less = Summary(r.worse(m, protocol.LogDetLinear, printedDims).Diffs).Percent()
 				}
 				ErrorBand.AddRow(&mark, m, r.errors(m, printedDims))
 				text.Rows[i] = append(text.Rows[i], Summary(r.errors(m, printedDims)).Percent(), less)
@@ -131,39 +132,38 @@ func drawFig1b(all []results) plots.Drawing {
 	return d
 }
 
-// bars draws a line's band as error bars, beside its points, so that those of lines that lie on each other can be
-// told apart.
-func bars(line plots.Line, beside float64) []plots.Mark {
-	mark := plots.Points{Color: line.Color, Shape: line.Color}
-	for i, x := range line.X {
-		mark.X, mark.Y = append(mark.X, x+beside), append(mark.Y, line.Y[i])
-		if len(line.Hi) == len(line.X) { // else some point has no interval
-			mark.YErr = append(mark.YErr, line.Hi[i]-line.Y[i])
-		}
-	}
-	line.X, line.Lo, line.Hi = mark.X, nil, nil
-	return []plots.Mark{line, mark}
-}
+// countStyles are those of the scalings of the counts.
+var countStyles = plots.Ordered("counts "+Describe[protocol.Readings[0].String()], "counts "+Describe[protocol.Readings[1].String()])
 
 func drawFig1c(all []results) plots.Drawing {
-	all = curves(all)
+	if all = curves(all); len(all) == 0 {
+		return plots.Missing("errors on Latex")
+	}
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"reading", "features", "error (%)"}, clarifyMethods...)}}
 	var note string
+	var differences []plots.Panel
 	for _, r := range all {
 		dims := r.numbers()
-		title := "stand-in: "
-		if r.program != "" {
-			title = ""
+		note = r.withoutNote(dims) // the documents are the same in all readings
+		title := r.name
+		if r.program == "" {
+			title = "stand-in: " + r.name
 		}
-		p := plots.Panel{Title: title + r.name, XLabel: "number of features", YLabel: "test error (%)"}
-		for color, m := range clarifyCurveMethods {
-			line := plots.Line{Name: m, Color: color}
+		errors := plots.Panel{Title: title, XLabel: "number of features", YLabel: "test error (%)"}
+		less := plots.Panel{Title: title, XLabel: "test error less that of " + protocol.LogDetLinear + " (points)"}
+		for _, m := range clarifyCurveMethods {
+			line, mark := protocol.Styles.Line(m), protocol.Styles.Intervals(m)
 			for _, n := range dims {
-				ErrorLine.AddTo(&line, float64(n), r.errors(m, n))
+				ErrorLine.Without().AddTo(&line, float64(n), r.errors(m, n))
+				frame.Band{Scale: 100}.By(Summary).AddRow(&mark, featuresOf(n), r.worse(m, protocol.LogDetLinear, n).Diffs)
 			}
-			p.Marks = append(p.Marks, bars(line, 0.35*(float64(color)-float64(len(clarifyCurveMethods)-1)/2))...)
+			errors.Marks = append(errors.Marks, line)
+			if m != protocol.LogDetLinear {
+				less.Marks = append(less.Marks, mark)
+			}
 		}
-		d.Panels, note = append(d.Panels, p), r.withoutNote(dims) // the documents are the same in all readings
+		less.Marks = append(less.Marks, plots.Reference{Vertical: true, Color: protocol.Styles[protocol.LogDetLinear].Color})
+		d.Panels, differences = append(d.Panels, errors), append(differences, less)
 		for _, n := range dims {
 			row := []string{r.name, strconv.Itoa(n), ""}
 			for _, m := range clarifyMethods {
@@ -172,11 +172,9 @@ func drawFig1c(all []results) plots.Drawing {
 			d.Text.Rows = append(d.Text.Rows, row)
 		}
 	}
-	if len(all) == 0 {
-		return plots.Missing("errors on Latex")
-	}
+	d.Panels = append(d.Panels, differences...)
 	feature, _ := all[0].nouns()
-	d.Caption = wordCaption("Test error against the number of "+feature+"s that are features, for the methods of the paper's figure, with bands of 95 % intervals; the table has all methods. "+note, all[0])
+	d.Caption = wordCaption("Above: test error against the number of "+feature+"s that are features, for the methods of the paper's figure; the table has intervals, and all methods. Below: the error less that of "+protocol.LogDetLinear+" in the same fold. "+note, all[0])
 	return d
 }
 

@@ -169,10 +169,11 @@ var neighbourViews = []experiment.View{
 		From:    Titled.Where("kind", "wrong", "method", protocol.LogDetLinear).Then(frame.Called("k", "at", func(at string) string { return table.Format(protocol.ParametersOf(at)["k"]) })),
 		Columns: 2, Missing: "errors on any data set",
 		Panels: func(rows *table.Table) (out []plots.Panel) {
+			styles := plots.Ordered(rows.Unique("data set")...)
 			for by, g := range rows.Group("features") {
 				p := plots.Panel{Title: protocol.LogDetLinear + ", features " + Describe[by], XLabel: "neighbours", YLabel: "test error (%)", XLog: true}
-				out = append(out, frame.PerMark(p, "data set", func(i int, name string) frame.Mark {
-					return frame.Line(plots.Line{Name: name, Color: i}, "k", Share, ErrorLine.Without())
+				out = append(out, frame.PerMark(p, "data set", func(_ int, name string) frame.Mark {
+					return frame.Line(styles.Line(name), "k", Share, ErrorLine.Without())
 				})(g)...)
 			}
 			return out
@@ -200,10 +201,11 @@ func drawNeighbours(t *table.Table) (plots.Drawing, error) {
 		From: frame.Named("learner", neighbourMethods, func(m string) (string, frame.Rows) { return m, frame.Only("method", m, "") }).Then(Titled).Then(frame.Called("scaling", "features", func(by string) string { return Describe[by] })), Columns: 2,
 		Panels: frame.PerGroup(func(cells []string) frame.Panel {
 			p := frame.Panel{Panel: plots.Panel{Title: "features " + cells[0], XLabel: "test error (%)"}}
-			for i, m := range neighbourMethods {
-				p.Of = append(p.Of,
-					frame.Dots(plots.Intervals{Name: fmt.Sprintf("%s, k = %d", m, ten), Color: 2 * i}, "data set", paperError(m), ErrorBand).Where("learner", m),
-					frame.Dots(plots.Intervals{Name: m + ", k by cross-validation", Color: 2*i + 1}, "data set", chosenError(m), ErrorBand).Where("learner", m))
+			for _, m := range neighbourMethods {
+				fixed, chosen := protocol.Styles.Intervals(m), protocol.Styles.Intervals(m)
+				fixed.Name, chosen.Name = fmt.Sprintf("%s, k = %d", m, ten), m+", k by cross-validation"
+				chosen.Shape += 2
+				p.Of = append(p.Of, frame.Dots(fixed, "data set", paperError(m), ErrorBand).Where("learner", m), frame.Dots(chosen, "data set", chosenError(m), ErrorBand).Where("learner", m))
 			}
 			return p
 		}, "scaling"),

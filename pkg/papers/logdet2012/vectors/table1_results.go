@@ -26,6 +26,14 @@ const (
 
 var clusterNames = []string{unsupervised, protocol.LogDetLinear, hmrf, plainLogDet, plainHMRF}
 
+// clusterStyles are those of the methods: without a choice one has the colour of that with it.
+var clusterStyles = protocol.StylesWith(plots.Styles{
+	unsupervised: {Color: plots.Black, Shape: plots.Cross},
+	hmrf:         {Color: plots.Vermillion, Shape: plots.Triangle},
+	plainLogDet:  {Color: plots.Blue, Shape: plots.Square},
+	plainHMRF:    {Color: plots.Vermillion, Shape: plots.Downward},
+})
+
 // printedConstraints is the number of constraints of Table 1.
 const printedConstraints = 50
 
@@ -44,6 +52,9 @@ var startings = []starting{
 	{name: "one start, HMRF from neighbourhoods", one: true, farthest: true},
 	{name: "many starts, HMRF from neighbourhoods", farthest: true},
 }
+
+// startStyles are those of the readings, and of the paper's numbers beside them.
+var startStyles = plots.Ordered(startings[0].name, startings[1].name, "paper", startings[2].name, startings[3].name)
 
 // startsOf is the name of a size.
 const startsOf = "starts"
@@ -180,20 +191,16 @@ var table1Views = []experiment.View{
 			printedConstraints), startsProtocol),
 	}.Draw},
 	{Name: "constraints", Title: "Clustering error against the number of constraints", Draw: frame.View{
-		From: startedRows.Where("starts", startings[0].name).Then(AtEach("given", "constraints", unsupervised)).Then(frame.Only("method", clusterNames...)), Columns: 1, Missing: "errors on any data set",
+		From: startedRows.Where("starts", startings[0].name).Then(AtEach("given", "constraints", unsupervised)).Then(frame.Only("method", clusterNames...)).Then(frame.Called("row", "given", func(n string) string { return n + " constraints" })), Columns: 2, Missing: "errors on any data set",
 		Panels: frame.PerGroup(func(cells []string) frame.Panel {
-			p := frame.Panel{Panel: plots.Panel{Title: cells[0], XLabel: "constraints", YLabel: "clustering error (%)"}}
-			for i, m := range clusterNames {
-				style, band := plots.Line{Name: m, Color: i % 3}, ErrorLine
-				if m == plainLogDet || m == plainHMRF { // the colour of the method with a choice
-					style.Color, style.Dash, band = i-2, plots.Dashed, band.Without()
-				}
-				p.Of = append(p.Of, frame.Line(style, "given", Share, band).Where("method", m))
+			p := frame.Panel{Panel: plots.Panel{Title: cells[0], XLabel: "clustering error (%)"}}
+			for _, m := range clusterNames {
+				p.Of = append(p.Of, frame.Dots(clusterStyles.Intervals(m), "row", Share, ErrorBand).Where("method", m))
 			}
 			return p
 		}, "data set"),
 		Text:    &frame.Text{By: []string{"data set", "data set", "given", "constraints"}, Cells: errorCells(clusterNames)},
-		Caption: Shown("Clustering error against the number of constraints, of which Table 1 has 50. Dash: map[bool]int{true: plots.Dashed}[without a choice], and without the bands of the 95 % intervals.", clusterProtocol),
+		Caption: Shown("Clustering error by the number of constraints, of which Table 1 has 50; that of "+unsupervised+" uses none. γ = 1 and w = 1: nothing is chosen.", clusterProtocol),
 	}.Draw},
 	{Name: "table1-choices", Title: "Table 1: what was chosen, and fits that did not converge", Draw: experiment.WithEnds(frame.View{
 		From: startedRows.Then(frame.Only("method", clusterNames[1:]...)), Missing: "choices on any data set",
@@ -217,8 +224,7 @@ func startPanels(all []starting, mark func(style plots.Intervals) frame.Mark) fr
 	return frame.PerGroup(func(cells []string) frame.Panel {
 		p := frame.Panel{Panel: plots.Panel{Title: cells[0], XLabel: "clustering error (%)"}}
 		for _, by := range all {
-			style := plots.Intervals{Name: by.name, Color: []int{0, 1, 3, 4}[slices.Index(startings, by)]}
-			p.Of = append(p.Of, mark(style).Where("starts", by.name))
+			p.Of = append(p.Of, mark(startStyles.Intervals(by.name)).Where("starts", by.name))
 		}
 		return p
 	}, "data set")
@@ -281,7 +287,7 @@ func drawTable1(t *table.Table) (plots.Drawing, error) {
 		return d, err
 	}
 	for i, p := range d.Panels {
-		theirs := plots.Intervals{Name: "paper", Color: 2}
+		theirs := startStyles.Intervals("paper")
 		last := 0
 		for k, row := range d.Text.Rows {
 			if row[0] == p.Title {
