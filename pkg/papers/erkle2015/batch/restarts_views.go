@@ -53,17 +53,12 @@ var (
 
 func perZero(column string) frame.Measure { return frame.Share(column, "objective at 0") }
 
-// restartLine is the line of a loss.
-func restartLine(b, what string) plots.Line {
-	return plots.Line{Name: b + what, Color: protocol.Styles[b].Color}
-}
-
 func drawRestarts(t *table.Table) (plots.Drawing, error) {
-	d := plots.Drawing{Columns: len(restartData), Text: &plots.TextTable{Head: []string{
+	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{
 		"data", "loss", "coordinates", "best start above the kernel (% of F(0))", "worst above the best (% of F(0))", "test error, best (%)", "one start (%)", "least and largest (%)", "kernel (%)", "converged (%)", "largest residual",
 	}}}
-	for _, errors := range []bool{false, true} {
-		d.Panels = append(d.Panels, frame.PerGroup(func(cells []string) frame.Panel { return restartPanel(cells[0], errors) }, "cell")(t)...)
+	for data, g := range t.Group("cell") {
+		d.Panels = append(d.Panels, frame.Each(spreadPanel(data), restartErrors(data))(g)...)
 	}
 	for key, g := range frame.Groups(t.Where("from", fromAnew), "cell", "method", "coordinates") {
 		kernel := variants.AfterAll(t.Where("cell", key[0], "method", key[1], "from", fromKernel))
@@ -76,41 +71,48 @@ func drawRestarts(t *table.Table) (plots.Drawing, error) {
 		))
 	}
 	return frame.Given("any trial", d, func() plots.Caption {
-		return restartCaption("Above: by how much the objective of the worst of ten starts exceeds that of the best, in per cent of F(0). Below: test error of the best start and of fits of a kernel.", t)
+		return restartCaption("Left: by how much the objective of the worst of ten starts exceeds that of the best, in per cent of F(0). Right: test error of the best start, at the right end that of the fit of a kernel, and that of ten passes of PA-ERKLE.", t)
 	}), nil
 }
 
-// restartPanel draws the errors of the best starts and their rivals, or how far apart starts end.
-func restartPanel(data string, errors bool) frame.Panel {
-	p := frame.Panel{Panel: plots.Panel{Title: data, XLabel: "coordinates", YLabel: "worst start above best (%)", XLog: true}}
-	y := restartSpread
-	if errors {
-		y, p.YLabel = protocol.TestErrors, "test error (%)"
+// spreadPanel draws how far apart starts end.
+func spreadPanel(data string) frame.Panel {
+	return frame.Panel{
+		Panel: plots.Panel{Title: data, XLabel: "coordinates", YLabel: "worst start above best (%)", XLog: true},
+		Of:    protocol.Mapped(learning.BatchNames, func(b string) frame.Mark { return startsLine(b, "coordinates", restartSpread) }),
 	}
-	for _, b := range learning.BatchNames {
-		p.Of = append(p.Of, frame.Line(restartLine(b, ", coordinates"), "coordinates", y, frame.Percent).Where("method", b, "from", fromAnew))
-		if errors {
-			kernel := restartLine(b, ", kernel")
-			kernel.Dash = plots.Dashed
-			p.Of = append(p.Of, level(protocol.TestErrors.On(variants.AfterAll).Where("method", b, "from", fromKernel), kernel))
-		}
-	}
-	if errors {
-		p.Of = append(p.Of, level(protocol.TestErrors.On(variants.AfterAll).Where("method", protocol.PAERKLETen), protocol.Styles[protocol.PAERKLETen]))
-	}
-	return p
 }
 
-// level is the mean of a rival's measure, across the numbers of coordinates.
-func level(rival frame.Measure, style plots.Line) frame.Mark {
-	return func(t *table.Table) plots.Mark {
-		dims := experiment.NotEmpty("numbers of coordinates", frame.Numbers(t.Where("from", fromAnew), "coordinates"))
-		mean := frame.Percent.Mean(rival(t))
-		style := style
-		style.X, style.Y = []float64{dims[0], dims[len(dims)-1]}, []float64{mean, mean}
-		return style
-	}
+// startsLine is a measure of the best of the starts that a batch method has anew.
+func startsLine(b, x string, of frame.Measure) frame.Mark {
+	return frame.Line(protocol.Styles.Line(b), x, of, frame.Percent).Where("method", b, "from", fromAnew)
 }
+
+// restartErrors draws the errors of the best starts, at the right end those of a kernel, and PA-ERKLE's.
+func restartErrors(data string) frame.Panel {
+	p := frame.Panel{Panel: plots.Panel{Title: data, XLabel: "coordinates", YLabel: "test error (%)", XLog: true}}
+	for _, d := range restartDims {
+		p.XTicks = append(p.XTicks, plots.Tick{At: float64(d), Label: fmt.Sprint(d)})
+	}
+	p.XTicks = append(p.XTicks, plots.Tick{At: atKernel, Label: "kernel"})
+	for _, b := range learning.BatchNames {
+		p.Of = append(p.Of, func(t *table.Table) plots.Mark {
+			l, ok := startsLine(b, "coordinates", protocol.TestErrors)(t).(plots.Line)
+			if !ok {
+				return nil
+			}
+			frame.Percent.AddTo(&l, atKernel, protocol.TestErrors(variants.AfterAll(t.Where("method", b, "from", fromKernel))))
+			return l
+		})
+	}
+	return frame.Panel{Panel: p.Panel, Of: append(p.Of, func(t *table.Table) plots.Mark {
+		errors := protocol.TestErrors(variants.AfterAll(t.Where("method", protocol.PAERKLETen)))
+		return protocol.Styles.Reference(protocol.PAERKLETen, frame.Percent.Mean(errors))
+	})}
+}
+
+// atKernel is where the axis of coordinates has the fit of a kernel, which has as many as there are objects.
+const atKernel = 250
 
 func restartCaption(shows string, t *table.Table) plots.Caption {
 	return plots.Caption{Shows: shows, Protocol: "Coordinates X of the objects in place of a kernel K = XXᵀ minimise the same objective F, Σ l + τ‖X‖², from ten random starts, X from N(0, 1/d), by L-BFGS (GNMDS by way of its Moreau envelope), with the τ of erkle2015/tau for the fit of K (Section 2: \"the best is chosen among them\"). " +
@@ -124,12 +126,9 @@ func drawRestartsFollowed(t *table.Table) (plots.Drawing, error) {
 	followed := t.Where("from", fromFollowed)
 	for data, c := range followed.Group("cell") {
 		dim := c.Unique("coordinates")[0]
-		p := frame.Panel{Panel: plots.Panel{Title: data + ", " + dim + " coordinates", XLabel: "triplets seen", YLabel: "test error (%)", XLog: true}}
-		for _, b := range learning.BatchNames {
-			first := restartLine(b, ", best at first")
-			first.Dash = plots.Dashed
-			p.Of = append(p.Of, frame.Line(restartLine(b, ", best start"), "triplets", protocol.TestErrors, frame.Percent.Without()).Where("method", b), frame.Line(first, "triplets", firstErrors, frame.Percent.Without()).Where("method", b))
-		}
+		p := frame.Panel{Panel: plots.Panel{Title: data + ", " + dim + " coordinates", XLabel: "triplets seen", YLabel: "error above the best start's (points)", XLog: true}, Of: frame.Lines(
+			"method", protocol.Mapped(learning.BatchNames, protocol.Styles.Line), "triplets", firstErrors.Minus(protocol.TestErrors), frame.Band{Scale: 100},
+		)}
 		d.Panels = append(d.Panels, frame.Each(p)(c.Where("coordinates", dim))...)
 	}
 	for key, g := range frame.Groups(followed, "cell", "method", "coordinates", "triplets") {
@@ -142,6 +141,6 @@ func drawRestartsFollowed(t *table.Table) (plots.Drawing, error) {
 		d.Text.Rows = append(d.Text.Rows, append(key, fmt.Sprintf("%.0f", another), above, judge.Summarize(protocol.TestErrors(g)).Percent(), judge.Summarize(firstErrors(g)).Percent(), judge.Summarize(protocol.TestErrors(kernel)).Percent()))
 	}
 	return frame.Given("any trial", d, func() plots.Caption {
-		return restartCaption("Each start is fitted to the first number of triplets and then goes on from its own solution to the next. The start with the least objective at each number, and, dashed, the one that had it at the first; the table has all numbers of coordinates. Another start is best if the one that was best at the number before is more than 0.1 % of F(0) above it.", t)
+		return restartCaption("Each start is fitted to the first number of triplets and then goes on from its own solution to the next. By how much the test error of the start that had the least objective at the first number exceeds that of the start that has it at each, in percentage points; the table has both, for all numbers of coordinates. Another start is best if the one that was best at the number before is more than 0.1 % of F(0) above it.", t)
 	}), nil
 }

@@ -181,8 +181,11 @@ func wholePass(t *table.Table) *table.Table {
 	return pass
 }
 
-const fig2Setup = "Comparisons of n points drawn from N(0, I) in R⁵⁰, answered without error; CPU times on one machine. " +
-	"A batch step is one of projected gradient descent on the hinge losses of GNMDS over all 2n training triplets, from K = I with δ = 0.1 and τ = 0, and takes the full eigendecomposition of the kernel, as the paper's: gonum's, by QR iterations; there are faster ones. "
+// What the captions of times say of the data and of a batch step.
+const (
+	fig2Data     = "Random triplets of n points drawn from N(0, I) in R⁵⁰, answered without error; CPU times on one machine."
+	fig2Protocol = "A batch step is one of projected gradient descent on the hinge losses of GNMDS over all 2n training triplets, from K = I with δ = 0.1 and τ = 0, and takes the full eigendecomposition of the kernel, as the paper's: gonum's, by QR iterations; there are faster ones. "
+)
 
 // bandOf is a curve of means over trials with intervals; values[i] has one value per trial at x[i].
 func bandOf(style plots.Line, x []float64, values [][]float64) plots.Line {
@@ -237,20 +240,23 @@ func drawFig2a(t, times *table.Table) (plots.Drawing, error) {
 			two = append(two, protocol.Mapped(steps, func(s float64) float64 { return 2 * float64(i+1) * s }))
 		}
 		p := plots.Panel{Title: fmt.Sprintf("n = %d", n), XLabel: "triplets seen", YLabel: "cumulative CPU time (s)", YLog: true, Marks: []plots.Mark{
-			bandOfLogs(plots.Line{Name: protocol.PAERKLE, Color: 0}, seen, pass),
-			bandOfLogs(plots.Line{Name: "GNMDS, 1 step per mini-batch", Color: 2, Dash: plots.Dashed}, x, one),
-			bandOfLogs(plots.Line{Name: "GNMDS, 2 steps per mini-batch", Color: 3, Dash: plots.Dashed}, x, two),
+			bandOfLogs(protocol.Styles.Line(protocol.PAERKLE), seen, pass),
+			bandOfLogs(learning.StepStyles.Line(learning.LargerSteps[0]), x, one), bandOfLogs(learning.StepStyles.Line(learning.LargerSteps[1]), x, two),
 		}}
 		for _, r := range trials {
 			if s, ok := r.measured(); ok && n == r.large() {
-				p.Marks = append(p.Marks, plots.Points{Name: "one step at this n, run once", X: []float64{float64(minibatch(n, fig2Batches))}, Y: []float64{s}, Color: 2})
+				p.Marks = append(p.Marks, plots.Points{Name: "one step at this n, run once", X: []float64{float64(minibatch(n, fig2Batches))}, Y: []float64{s}, Color: plots.Green})
 			}
 		}
 		p.Marks = append(p.Marks, plots.Reference{Name: "a single step of GNMDS", At: judge.Summarize(steps).Mean, Color: plots.Grey})
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = plots.Caption{Shows: fig2Setup + "Solid: PA-ERKLE, one update per triplet, a pass over 2n. " +
-		"Dash: map[bool]int{true: plots.Dashed}[GNMDS with one and two steps after each of 20 mini-batches], which are as many times a single step: measured in each trial on the left; on the right one step of that size was run in the first trial (the dot at the first mini-batch), and the others have it times the quotient of their steps to that trial's at the smaller n, as in the verdict. Lines are geometric means over trials, bands 95 % t intervals of the mean logarithm.", Intervals: experiment.TrialsNote(t, "")}
+	d.Caption = plots.Caption{
+		Shows:     "Cumulative time of PA-ERKLE, one update per triplet, in a pass over 2n, and of GNMDS with one and two steps after each of 20 mini-batches, which are as many times a single step.",
+		Data:      fig2Data,
+		Protocol:  fig2Protocol + "It is measured in each trial on the left. On the right one step of that size was run in the first trial (the dot at the first mini-batch), and the others have it times the quotient of their steps to that trial's at the smaller n, as in the verdict.",
+		Intervals: "Lines are geometric means over trials, bands 95 % t intervals of the mean logarithm. " + experiment.TrialsNote(t, ""),
+	}
 	return d, nil
 }
 
@@ -283,18 +289,19 @@ func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 		name, legend string
 		of           func(r fig2Times, n int) float64
 		law          func(r fig2Times, n int) (float64, float64) // nil: measured at the largest n, too
-		color        int
+		style        plots.Line
 	}
-	curves := []curve{{"pass of PA-ERKLE", "pass of PA-ERKLE over 2n triplets", fig2Times.whole, nil, 0}}
+	curves := []curve{{"pass of PA-ERKLE", "pass of PA-ERKLE over 2n triplets", fig2Times.whole, nil, plots.Line{}}}
 	for k, step := range fig2Steps {
 		curves = append(curves, curve{
 			"one batch step, " + step.name, "one batch step, " + step.name,
 			func(r fig2Times, n int) float64 { return r.one(step.phase, n) },
-			func(r fig2Times, n int) (float64, float64) { return r.stepLaw(step.phase, n) }, 2 + k,
+			func(r fig2Times, n int) (float64, float64) { return r.stepLaw(step.phase, n) }, plots.Line{Color: plots.Green + k, Dash: plots.LongDashed + k},
 		})
 	}
 	for k, c := range curves {
-		style := plots.Line{Name: c.legend, Color: c.color}
+		style := c.style
+		style.Name = c.legend
 		var x, laws, powers []float64
 		var spent [][]float64
 		for _, n := range sizes {
@@ -321,7 +328,7 @@ func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 			laws, powers = append(laws, law), append(powers, p)
 		}
 		p, end := judge.Summarize(powers).Mean, stat.GeometricMean(laws, nil) // the mean of the fitted lines
-		style.Name, style.Dash = "", plots.Dashed
+		style.Name, style.Dash = "", plots.Dotted
 		if k == 1 {
 			style.Name = "power laws through the steps"
 		}
@@ -335,7 +342,7 @@ func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 	}
 	for _, r := range trials {
 		if s, ok := r.measured(); ok {
-			panel.Marks = append(panel.Marks, plots.Points{Name: "one batch step, full eigendecomposition, measured once", X: []float64{float64(large)}, Y: []float64{s}, Color: 2})
+			panel.Marks = append(panel.Marks, plots.Points{Name: "one batch step, full eigendecomposition, measured once", X: []float64{float64(large)}, Y: []float64{s}, Color: plots.Green})
 			row(large, "one batch step, full eigendecomposition, measured once", []float64{s},
 				fmt.Sprintf("%.0f", experiment.First(t.Where("kind", fig2Step, "objects", strconv.Itoa(large)), "negative")))
 		}
@@ -345,7 +352,7 @@ func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 		phase func(n int) string
 		at    []int
 	}{{"one batch step, our full eigendecomposition", ownPhase, sizes}, {"one step of the named program", namedPhase, sizes}, {"one batch step, FitBatch", fitPhase, []int{large}}} {
-		style := plots.Line{Name: other.name, Color: 4 + k}
+		style := plots.Line{Name: other.name, Color: plots.Orange + k, Dash: plots.TwoDashes * k}
 		for _, n := range other.at {
 			v := slices.DeleteFunc(protocol.Mapped(trials, func(r fig2Times) float64 { return r.spent[other.phase(n)] }), func(s float64) bool { return !(s > 0) })
 			switch {
@@ -369,7 +376,12 @@ func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 	}
 	return plots.Drawing{
 		Panels: []plots.Panel{panel}, Text: text,
-		Caption: plots.Caption{Shows: fig2Setup + "FitBatch is ours and computes only the eigenpairs that it needs where that is cheaper; our full eigendecomposition is by divide and conquer. The named program is GNMDS as van der Maaten and Weinberger released it, whose matrix is not symmetric: a general eigendecomposition, gonum's, at the largest n in the first trial. A pass of PA-ERKLE is one update for each of 2n triplets. Lines go through means over trials; dashed ones, which go on to the paper's n, are power laws c·nᵖ fitted to the logarithms of the times of steps in each trial.", Intervals: experiment.TrialsNote(t, "")},
+		Caption: plots.Caption{
+			Shows:     "Time of one batch step and of a pass of PA-ERKLE, one update for each of 2n triplets, against the number of objects. Lines go through means over trials; dotted ones, which go on to the paper's n, are power laws c·nᵖ fitted to the logarithms of the times of steps in each trial.",
+			Data:      fig2Data,
+			Protocol:  fig2Protocol + "FitBatch is ours and computes only the eigenpairs that it needs where that is cheaper; our full eigendecomposition is by divide and conquer. The named program is GNMDS as van der Maaten and Weinberger released it, whose matrix is not symmetric: a general eigendecomposition, gonum's, at the largest n in the first trial.",
+			Intervals: experiment.TrialsNote(t, ""),
+		},
 	}, nil
 }
 
@@ -386,8 +398,8 @@ func plusMinus(v []float64, digits int) string {
 var fig2bLargeView = frame.View{
 	From: wholePass, Missing: "any trial",
 	Panels: frame.Each(frame.Panel{Panel: plots.Panel{XLabel: "triplets seen", YLabel: "test error (%)"}, Of: []frame.Mark{
-		frame.Line(plots.Line{Name: "a tie is an error", Color: 0}, "triplets", protocol.TestErrors, frame.Percent),
-		frame.Line(plots.Line{Name: "a tie is half an error", Color: 1}, "triplets", protocol.TestHalf, frame.Percent),
+		frame.Line(plots.Line{Name: "a tie is an error"}, "triplets", protocol.TestErrors, frame.Percent),
+		frame.Line(plots.Line{Name: "a tie is half an error", Color: plots.Vermillion, Dash: plots.Dashed}, "triplets", protocol.TestHalf, frame.Percent),
 	}}),
 	Caption: protocol.SaysOf(func(t *table.Table) string {
 		return fmt.Sprintf("Share of 50,000 other comparisons (300 at smoke scale) that PA-ERKLE's kernel does not satisfy during one pass, n = %s points drawn from N(0, I) in R⁵⁰. A comparison of objects of which nothing is known yet is a tie, which the paper's measure counts as an error.", experiment.FirstName(t, "objects"))
@@ -425,11 +437,11 @@ func spreadCells(m frame.Measure, says func(mean float64) string) []frame.Cell {
 
 // skipsMarks are the curves of the figure: shares of the active updates for which no eigenpair is computed.
 var skipsMarks = []frame.Mark{
-	skipsMark(plots.Line{Name: "the paper's rule", Color: 3}, SkippedBut("printed", "active")),
-	skipsMark(plots.Line{Name: slackCurve, Color: 1}, skippedBy("weyl", "slack")),
-	skipsMark(plots.Line{Name: "slack and block", Color: 2}, skippedBy("weyl", "slack", "block")),
-	skipsMark(plots.Line{Name: "slack, block and bound", Color: 0}, SkippedBut("computed", "active")),
-	skipsMark(plots.Line{Name: "no negative eigenvalue: the most that a rule may skip", Color: plots.Grey, Dash: plots.Dashed}, SkippedBut("projected", "active")),
+	skipsMark(plots.Line{Name: "the paper's rule", Color: plots.Purple, Dash: plots.LongDashed}, SkippedBut("printed", "active")),
+	skipsMark(plots.Line{Name: slackCurve, Color: plots.Vermillion, Dash: plots.Dotted}, skippedBy("weyl", "slack")),
+	skipsMark(plots.Line{Name: "slack and block", Color: plots.Green, Dash: plots.DashDotDot}, skippedBy("weyl", "slack", "block")),
+	skipsMark(plots.Line{Name: "slack, block and bound"}, SkippedBut("computed", "active")),
+	skipsMark(plots.Line{Name: "the most possible", Color: plots.Grey, Dash: plots.Dashed}, SkippedBut("projected", "active")),
 }
 
 // skippedBy is the share of the active updates that some columns count.
@@ -475,7 +487,7 @@ func skipsOurs(t *table.Table) string {
 	if slackless(t) {
 		slack = ""
 	}
-	return "Ours, each tried where the one before fails: " + slack + "the exact smallest eigenvalue of the block of objects that triplets connect; a bound from a Krylov space. An update without a certificate costs an eigenpair."
+	return "Ours, each tried where the one before fails: " + slack + "the exact smallest eigenvalue of the block of objects that triplets connect; a bound from a Krylov space. An update without a certificate costs an eigenpair. The most possible: the updates after which no eigenvalue is negative."
 }
 
 // skipsPanel has the shares of one stream.

@@ -70,9 +70,8 @@ var speedTriplets = frame.View{
 	Panels: func(t *table.Table) (out []plots.Panel) {
 		time, memory := speedPanels("triplets seen")
 		lines := func(p plots.Panel, m frame.Measure) []plots.Panel {
-			return frame.PerMark(p, "cell", func(i int, cell string) frame.Mark {
-				return frame.Line(plots.Line{Name: cell, Color: i}, "triplets", m, frame.Band{})
-			})(t)
+			sizes := t.Unique("cell")
+			return frame.Each(frame.Panel{Panel: p, Of: frame.Lines("cell", protocol.Mapped(sizes, plots.Ordered(sizes...).Line), "triplets", m, frame.Band{})})(t)
 		}
 		return append(lines(time, betweenMS), lines(memory, savedMB)...)
 	},
@@ -86,10 +85,10 @@ type speedRun struct {
 }
 
 var speedRuns = []speedRun{
-	{plots.Line{Name: "structured, first n/2 triplets", Color: 0, Dash: plots.Dashed}, speedStructured, "0.5"},
-	{plots.Line{Name: "structured, first 2n triplets", Color: 0}, speedStructured, "2"},
-	{plots.Line{Name: "dense", Color: 1}, speedDense, ""},
-	{plots.Line{Name: "reading the n×n kernel once", Color: plots.Grey, Dash: plots.Dashed}, speedRead, ""},
+	{plots.Line{Name: "structured, first n/2 triplets", Dash: plots.Dashed}, speedStructured, "0.5"},
+	{plots.Line{Name: "structured, first 2n triplets"}, speedStructured, "2"},
+	{plots.Line{Name: "dense", Color: plots.Vermillion, Dash: plots.LongDashed}, speedDense, ""},
+	{plots.Line{Name: "reading the n×n kernel once", Color: plots.Grey, Dash: plots.DashDotDot}, speedRead, ""},
 }
 
 var speedObjects = frame.View{

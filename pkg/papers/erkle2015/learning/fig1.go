@@ -281,7 +281,7 @@ const NinePasses = " With 10 passes ERKLE makes, after each triplet, 9 more upda
 
 var fig1Views = []experiment.View{
 	{Name: "fig1a", Title: "Fig. 1a: ERKLE by its step rule", Draw: frame.View{
-		Of: []string{"cell", onlineCell}, Columns: 3, Missing: "any trial",
+		Of: []string{"cell", onlineCell}, Missing: "any trial",
 		Panels: atSizes(fig1Parted, frame.Each(
 			fig1Panel("as in the paper", "", protocol.STEInverse, protocol.STEInverseSqrt, protocol.STEERKLE, protocol.PAERKLE),
 			fig1Panel("with the hinge loss", "", protocol.GNMDSInverse, protocol.GNMDSRoot, protocol.GNMDSConstant, protocol.PAERKLE),
@@ -290,22 +290,20 @@ var fig1Views = []experiment.View{
 		Caption: frame.Says("Test error of ERKLE against the number of triplets seen, one update per triplet. Step sizes δ fall as 1/j or 1/√j, are constantly 1, or passive-aggressive (PA, margin 1). The paper does not say which loss the falling step sizes have: the second panel has the hinge. Third: the true gradient of the squared distances in place of the paper's printed matrix G.", Fig1Setup, "", ""),
 	}.Draw},
 	{Name: "fig1b", Title: "Fig. 1b: ERKLE and batch methods against triplets seen", Draw: fig1bView(func(t *table.Table) string {
-		return fig1Batch + " In the second panel the residual asked for is 10⁻⁴, the cap 1000 iterations." + howFar(t, protocol.ByTest) + howFar(t, ToConvergence) + NinePasses
-	}, fig1bPanel(protocol.ByTest+" (the paper's rule)", protocol.ByTest), fig1bPanel(ToConvergence, ToConvergence)).Draw},
-	{Name: "fig1b-readings", Title: "Fig. 1b under two more rules for τ", Draw: fig1bView(func(t *table.Table) string {
+		return fig1Batch + howFar(t, protocol.ByTest) + NinePasses
+	}, fig1Linear(), fig1bPanel("the same on logarithmic axes", protocol.ByTest)).Draw},
+	{Name: "fig1b-readings", Title: "Fig. 1b under other rules for τ, and with fits that run on", Draw: fig1bView(func(t *table.Table) string {
 		reached := ""
 		if c := t.Where("reading", protocol.ByValidation, "passes", "").Values("converged"); len(c) > 0 {
 			reached = fmt.Sprintf(" Of the fits of the first panel, %.0f %% reached the residual.", frame.Percent.Mean(c))
 		}
-		return fig1Batch + " A sum of losses wants a τ that grows with the triplets: in the second panel each size has the one with the least validation error of its trial." + reached + NinePasses
-	}, fig1bPanel(protocol.ByValidation, protocol.ByValidation), fig1bPanel(atEachSize, atEachSize)).Draw},
+		return fig1Batch + " A sum of losses wants a τ that grows with the triplets: in the second panel each size has the one with the least validation error of its trial. In the third the residual asked for is 10⁻⁴, the cap 1000 iterations." + reached + howFar(t, ToConvergence) + NinePasses
+	}, fig1bPanel(protocol.ByValidation, protocol.ByValidation), fig1bPanel(atEachSize, atEachSize), fig1bPanel(ToConvergence, ToConvergence)).Draw},
 	{Name: "fig1c", Title: "Fig. 1c: error against passes over all triplets", Draw: frame.View{
-		Of: []string{"cell", passesCell}, Columns: 3, Missing: "any trial",
-		Panels: frame.Each(
-			fig1cPanel("gradient steps δ by validation", protocol.ByValidation), fig1cPanel("gradient steps δ best on test", protocol.ByTest), fig1cPanel("accelerated steps", accelerated),
-		),
+		Of: []string{"cell", passesCell}, Columns: 2, Missing: "any trial",
+		Panels: frame.Each(fig1cPanel("gradient steps δ best on test, as in the paper", protocol.ByTest), fig1cPanel("accelerated steps", accelerated)),
 		Caption: frame.Says("Test error after all training triplets against the number of passes: β of ERKLE, full gradient steps of the batch methods. Their step size is, for each number of steps, the best of "+fig1Steps.String()+
-			" on validation triplets, or on test triplets (the paper's rule); in the third panel, accelerated steps with a step size found by line search. τ as in Fig. 1b.", Fig1Setup, "", ""),
+			" on test triplets (the paper's rule); fig1-final has those chosen on validation triplets. Right: accelerated steps with a step size found by line search. τ as in Fig. 1b.", Fig1Setup, "", ""),
 	}.Draw},
 	{Name: "fig1-final", Title: "Errors after all triplets", Draw: frame.View{
 		From: func(t *table.Table) *table.Table { return t.Where("triplets", strconv.Itoa(LastSize(t))) },
@@ -341,6 +339,13 @@ func fig1bPanel(title, reading string) frame.Panel {
 	return p
 }
 
+// fig1Linear is the panel with the paper's axes.
+func fig1Linear() frame.Panel {
+	p := fig1Panel("τ best on test, as in the paper", protocol.ByTest, AllMethods...)
+	p.YMin, p.YMax = 10, 50
+	return p
+}
+
 func fig1cPanel(title, reading string) frame.Panel {
 	p := fig1Curves(title, "passes", "passes, or gradient steps", reading, []string{protocol.PAERKLE, protocol.STEERKLE, protocol.GNMDSBatch, protocol.STEBatch})
 	p.XLog = true
@@ -349,7 +354,7 @@ func fig1cPanel(title, reading string) frame.Panel {
 
 // fig1Curves has the errors of methods against a column, of batch methods by one reading.
 func fig1Curves(title, x, label, reading string, methods []string) frame.Panel {
-	p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: label, YLabel: "test error (%)"}, Of: frame.Lines("method", protocol.StylesOf(methods), x, protocol.TestErrors, frame.Percent)}
+	p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: label, YLabel: "test error (%)"}, Of: frame.Lines("method", protocol.Mapped(methods, protocol.Styles.Line), x, protocol.TestErrors, frame.Percent)}
 	for i, method := range methods {
 		of := ""
 		if IsBatch(method) {

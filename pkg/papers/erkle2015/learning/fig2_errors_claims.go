@@ -16,6 +16,9 @@ var stepMethods = []protocol.StepMethod{
 	{Name: "GNMDS, 1 step", Steps: 1, Afresh: false}, {Name: "GNMDS, 2 steps", Steps: 2, Afresh: false}, {Name: "GNMDS, 1 step from I", Steps: 1, Afresh: true}, {Name: "GNMDS, 2 steps from I", Steps: 2, Afresh: true},
 }
 
+// LargerSteps are the methods that go on from the kernel before.
+var LargerSteps = []string{stepMethods[0].Name, stepMethods[1].Name}
+
 // gnmdsMany is GNMDS nearer to convergence: up to protocol.BatchIterations accelerated iterations after every fourth mini-batch, from the kernel before.
 const gnmdsMany = "GNMDS, 100 iterations"
 

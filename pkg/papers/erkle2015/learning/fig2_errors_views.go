@@ -16,36 +16,49 @@ var fig2ErrorsViews = []experiment.View{
 	{Name: "fig2b-settings", Title: "Settings of the batch steps and what they give", Draw: experiment.WithEnds(fig2bSettings.Draw, stepChoices)},
 }
 
-// stepsLines are those of the cells.
-var stepsLines = []plots.Line{
-	{Name: protocol.PAERKLE, Color: 0}, {Name: stepMethods[0].Name, Color: 2}, {Name: stepMethods[1].Name, Color: 3},
-	{Name: stepMethods[2].Name, Color: 2, Dash: plots.Dashed}, {Name: stepMethods[3].Name, Color: 3, Dash: plots.Dashed}, {Name: gnmdsMany, Color: 4},
+// StepStyles are those of GNMDS with few steps: the colour tells the number of steps, broken lines start from K = I.
+var StepStyles = plots.Styles{
+	stepMethods[0].Name: {Color: plots.Green}, stepMethods[1].Name: {Color: plots.Purple, Dash: plots.LongDashed},
+	stepMethods[2].Name: {Color: plots.Green, Dash: plots.Dashed}, stepMethods[3].Name: {Color: plots.Purple, Dash: plots.Dotted}, gnmdsMany: {Color: plots.Orange},
 }
 
-// minibatchPanel has the curves with the settings of a rule.
-func minibatchPanel(title, rule string, errors frame.Measure) frame.Panel {
+// paperPanel has the curves of the paper, with its rule for settings, and what a kernel errs by chance that ties nothing.
+func paperPanel() frame.Panel {
 	p := frame.Panel{
-		Panel: plots.Panel{Title: title, XLabel: "triplets seen", YLabel: "test error (%)", XLog: true},
-		Of:    frame.Lines("cell", stepsLines, "triplets", errors, frame.Percent),
+		Panel: plots.Panel{Title: ChosenTest + ", as in the paper", XLabel: "triplets seen", YLabel: "test error (%)"},
+		Of:    []frame.Mark{curveLine(protocol.Styles.Line(protocol.PAERKLE), NoSettings, protocol.TestErrors, frame.Percent)},
 	}
-	for i, line := range stepsLines {
-		of := rule
-		if line.Name == protocol.PAERKLE {
-			of = NoSettings
-		}
-		p.Of[i] = p.Of[i].Where("kind", protocol.CurveRow, "rule", of)
+	for _, method := range LargerSteps {
+		p.Of = append(p.Of, curveLine(StepStyles.Line(method), ChosenTest, protocol.TestErrors, frame.Percent))
+	}
+	return frame.Panel{Panel: p.Panel, Of: append(p.Of, frame.Fixed(plots.Reference{Name: "chance", At: 50, Color: plots.Grey}))}
+}
+
+// curveLine is a measure of the cell that a line is named after, with the settings of a rule.
+func curveLine(l plots.Line, rule string, m frame.Measure, b frame.Band) frame.Mark {
+	return frame.Line(l, "triplets", m, b).Where("cell", l.Name, "kind", protocol.CurveRow, "rule", rule)
+}
+
+// abovePA has by how much the errors of some methods exceed those of PA-ERKLE, a tie being half of one: by trial, from a fifth of the triplets on.
+func abovePA(rule string, methods ...string) frame.Panel {
+	p := frame.Panel{Panel: plots.Panel{Title: rule + ", a tie half an error", XLabel: "triplets seen", YLabel: "test error above PA-ERKLE's (points)"}}
+	for _, method := range methods {
+		above := protocol.TestHalf.PerTrial("cell", method, "rule", rule).Minus(protocol.TestHalf.PerTrial("cell", protocol.PAERKLE))
+		p.Of = append(p.Of, frame.Line(StepStyles.Line(method), "triplets", above, frame.Band{Scale: 100}).On(func(t *table.Table) *table.Table {
+			t = t.Where("kind", protocol.CurveRow)
+			at := t.Where("cell", method).Unique("triplets")
+			return frame.Only("triplets", slices.DeleteFunc(slices.Clone(at), func(cell string) bool { return 5*protocol.Count("triplets", cell) < LastSize(t) })...)(t)
+		}))
 	}
 	return p
 }
 
 var fig2bView = frame.View{
 	Columns: 1, Missing: "any trial",
-	Panels: frame.Each(
-		minibatchPanel(ChosenValid, ChosenValid, protocol.TestErrors), minibatchPanel(ChosenTest, ChosenTest, protocol.TestErrors), minibatchPanel(ChosenValid+", ties half", ChosenValid, protocol.TestHalf),
-	),
+	Panels: frame.Each(paperPanel(), abovePA(ChosenValid, append(protocol.Mapped(stepMethods, func(m protocol.StepMethod) string { return m.Name }), gnmdsMany)...)),
 	Caption: protocol.SaysOf(func(t *table.Table) string {
-		return fmt.Sprintf("Share of %.0f other comparisons that the kernels do not satisfy (a tie, as of objects of which nothing is known yet, is an error, which is the paper's measure; below, half of one), against the triplets seen: 500 points drawn from N(0, I) in R⁵⁰ (25 at smoke scale), a tenth of the paper's objects and triplets.", experiment.First(t.Where("kind", protocol.CurveRow), "test triplets"))
-	}, "", "PA-ERKLE takes one pass and has no settings. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before or, dashed, from K = I; 100 iterations: at most that many accelerated ones after every fourth mini-batch, from the kernel before, with τ of erkle2015/tau. "+
+		return fmt.Sprintf("Above: share of %.0f other triplets that the kernels do not satisfy, against the triplets seen. A tie, as of objects of which nothing is known yet, is an error, which is the paper's measure; a kernel without ties that knows nothing errs on half of them. Below: by how much the share exceeds that of PA-ERKLE in the same trial, a tie being half an error, in percentage points.", experiment.First(t.Where("kind", protocol.CurveRow), "test triplets"))
+	}, "500 points drawn from N(0, I) in R⁵⁰ (25 at smoke scale), a tenth of the paper's objects and triplets.", "PA-ERKLE takes one pass and has no settings. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before or, in broken lines, from K = I; 100 iterations: at most that many accelerated ones after every fourth mini-batch, from the kernel before, with τ of erkle2015/tau. "+
 		"Step size δ and weight τ of the trace are those with the least error summed over the curve, per trial, on validation triplets or, the paper's rule, on the test triplets."),
 }
 

@@ -51,7 +51,7 @@ func (w judgedWorld) fill(t *table.Table, cell, data string, sizes []int) {
 			curve(batch.RunOn(b.Name), table.Format(c.Validated))
 		}
 		if w.features {
-			for _, m := range []string{batch.FeaturesAlone, batch.PaFeatures, batch.PaFeaturesTen} {
+			for _, m := range []string{protocol.FeaturesAlone, protocol.PAFeatures, protocol.PAFeaturesTen} {
 				curve(m, "")
 			}
 		}

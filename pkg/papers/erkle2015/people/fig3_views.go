@@ -29,16 +29,6 @@ var fig3Views = []experiment.View{
 	{Name: "fig3-stopping", Title: "How the batch fits to the music survey ended", Draw: fitEndings(protocol.Music)},
 }
 
-// tauReadings are the rules for τ that differ on a data set.
-func tauReadings(data string) []string {
-	for _, b := range learning.BatchNames {
-		if c := protocol.TauOf(data, b); c.Validated != c.BestOnTest {
-			return []string{protocol.ByValidation, protocol.ByTest}
-		}
-	}
-	return []string{protocol.ByValidation}
-}
-
 // describeTau says which weights were taken.
 func describeTau(data string) string {
 	var out []string
@@ -52,36 +42,26 @@ func describeTau(data string) string {
 // tauRule says how τ is chosen.
 const tauRule = "τ, one per method for all sizes and trials, is that of the least mean validation error in erkle2015/tau, and in brackets that of the least mean test error, which is the paper's rule, and that of the least validation error at the largest size. "
 
-// musicProtocol describes the data and the split.
-var musicProtocol = func(c protocol.Counts) string {
-	return fmt.Sprintf("Music survey (aset400) as released with the code of Stochastic Triplet Embedding: %d artists, 9,090 answers without repetitions and direct contradictions (the paper has 16,385). Each split has %d training triplets, %d validation triplets for τ and %d for the test (paper: 10,000, 1,000 and the rest, 5,385). All methods start from K = I; "+
-		"batch methods are fitted to the first 100 to %d triplets at %d sizes, each from the kernel of the size before, and stop at a residual of %g or after %d iterations; \"run on\" is a fit after up to %d more (the paper: every 100 triplets, 1000 iterations or a change of the objective below 10⁻⁷).",
-		c.Objects, c.Train, c.Validation, c.Test, c.Train, protocol.BatchSizes, protocol.BatchTol, protocol.BatchIterations, protocol.ConvergedIterations)
+// musicData and musicFits describe the survey with its splits, and how the methods learn from them.
+var musicData, musicFits = func(c protocol.Counts) (data, fits string) {
+	return fmt.Sprintf("Music survey (aset400) as released with the code of Stochastic Triplet Embedding: %d artists, 9,090 answers without repetitions and direct contradictions (the paper has 16,385). Each split has %d training triplets, %d validation triplets for τ and %d for the test (paper: 10,000, 1,000 and the rest, 5,385).",
+			c.Objects, c.Train, c.Validation, c.Test),
+		fmt.Sprintf("All methods start from K = I. Batch methods are fitted to the first 100 to %d triplets at %d sizes, each from the kernel of the size before. They stop at a residual of %g or after %d iterations; \"run on\" is a fit after up to %d more. The paper fits every 100 triplets and stops after 1000 iterations or at a change of the objective below 10⁻⁷.",
+			c.Train, protocol.BatchSizes, protocol.BatchTol, protocol.BatchIterations, protocol.ConvergedIterations)
 }(protocol.Judgements[0].Full)
 
 // musicCaption is a caption about the music survey.
 func musicCaption(shows, protocol string, t *table.Table) plots.Caption {
-	return plots.Caption{Shows: shows, Protocol: strings.TrimPrefix(protocol+" "+musicProtocol, " "), Intervals: batch.SplitsNote(t)}
+	return plots.Caption{Shows: shows, Data: musicData, Protocol: strings.TrimPrefix(protocol+" "+musicFits, " "), Intervals: batch.SplitsNote(t)}
 }
 
-// errorPanels draw the errors of all methods on a part, a panel per rule for τ.
-func errorPanels(data, part, title string, b frame.Band) []frame.Panel {
-	taus := tauReadings(data)
-	var out []frame.Panel
-	for _, tau := range taus {
-		p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: "triplets seen", YLabel: batch.ErrorLabels[part]}}
-		if part == "test" {
-			p.YMax = 60
-		}
-		if len(taus) > 1 {
-			p.Title = strings.TrimPrefix(title+", ", ", ") + tau
-		}
-		for _, method := range learning.AllMethods {
-			p.Of = append(p.Of, batch.JudgedBy(tau).On(data).Line(protocol.Styles[method], method, protocol.StrictIn(part), b))
-		}
-		out = append(out, p)
+// errorPanels draw the errors of all methods on a part of a data set, with τ by validation.
+func errorPanels(data, part, title string, b frame.Band) frame.Panels {
+	p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: "triplets seen", YLabel: batch.ErrorLabels[part], XLog: data == protocol.MaterialOwn}}
+	for _, method := range learning.AllMethods {
+		p.Of = append(p.Of, batch.JudgedBy(protocol.ByValidation).On(data).Line(method, protocol.StrictIn(part), b))
 	}
-	return out
+	return batch.Apart(p)
 }
 
 // errorRows are rows of a text table: the errors at the end under the readings.
@@ -111,9 +91,9 @@ func musicErrors(part string) func(t *table.Table) (plots.Drawing, error) {
 		if len(batch.JudgedBy(protocol.ByValidation).On(protocol.Music).Sizes(t)) == 0 {
 			return plots.Missing("errors of any batch method"), nil
 		}
-		d := plots.Drawing{Columns: 1, Text: &plots.TextTable{Head: errorHead, Rows: errorRows(t, protocol.Music, part, learning.AllMethods, batch.OfSplits(t))}}
-		for _, all := range frame.Each(errorPanels(protocol.Music, part, "", batch.OfSplits(t))...)(t) {
-			d.Panels = append(d.Panels, apart(all)...)
+		d := plots.Drawing{
+			Panels: errorPanels(protocol.Music, part, "", batch.OfSplits(t))(t),
+			Text:   &plots.TextTable{Head: errorHead, Rows: errorRows(t, protocol.Music, part, learning.AllMethods, batch.OfSplits(t))},
 		}
 		d.Caption = musicCaption(batch.ErrorsShown[part]+", a tie of the two distances counting as not satisfied, against the number of triplets seen; the table has it after all of them, and with a tie as half an error.",
 			"PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. "+tauRule+describeTau(protocol.Music), t)
@@ -121,69 +101,39 @@ func musicErrors(part string) func(t *table.Table) (plots.Drawing, error) {
 	}
 }
 
-// apart draws the methods of a panel in two, whose axes are equal, with names at the lines' ends: ERKLE, and the batch methods beside ten passes of PA-ERKLE.
-func apart(all plots.Panel) []plots.Panel {
-	const most = 60
-	online, batch := all, all
-	online.Marks, batch.Marks = nil, nil
-	least := float64(most)
-	for _, mark := range all.Marks {
-		l := mark.(plots.Line)
-		least = min(least, slices.Min(l.Y))
-		if learning.IsBatch(l.Name) || l.Name == protocol.ERKLEs[2] {
-			batch.Marks = append(batch.Marks, l)
-		}
-		if !learning.IsBatch(l.Name) {
-			online.Marks = append(online.Marks, l)
-		}
-	}
-	out := []plots.Panel{online, batch}
-	for i, title := range []string{"ERKLE", "batch methods"} {
-		p := &out[i]
-		p.Title = strings.TrimSuffix(title+", "+p.Title, ", ")
-		p.XLog = true
-		p.YMin, p.YMax, p.YLog = 0.8*least, most, least > 10 // training errors reach 0
-	}
-	return out
-}
-
+// drawMusicRanks draws the ranks of the batch methods, as the paper does, and tells those of ERKLE.
 func drawMusicRanks(t *table.Table) (plots.Drawing, error) {
 	b := batch.OfSplits(t)
 	b.Scale = 1
-	taus := tauReadings(protocol.Music)
-	var panels []frame.Panel
-	for _, tau := range taus {
-		for _, column := range []string{batch.LooseRank, batch.FineRank} {
-			p := frame.Panel{Panel: plots.Panel{Title: "eigenvalues above " + map[string]string{batch.LooseRank: "10⁻³", batch.FineRank: "10⁻⁶"}[column] + " of the largest", XLabel: "triplets seen", YLabel: "rank", XLog: true}}
-			if len(taus) > 1 {
-				p.Title += ", " + tau
-			}
-			for _, method := range learning.AllMethods {
-				p.Of = append(p.Of, batch.JudgedBy(tau).On(protocol.Music).Line(protocol.Styles[method], method, frame.Column(column), b))
-			}
-			for _, method := range learning.BatchNames {
-				if tau == protocol.ByValidation {
-					p.Of = append(p.Of, runOnPoints(method, column, b))
-				}
-			}
-			panels = append(panels, p)
-		}
+	r, p := batch.JudgedBy(protocol.ByValidation).On(protocol.Music), frame.Panel{Panel: plots.Panel{XLabel: "triplets seen", YLabel: "eigenvalues above 10⁻³ of the largest"}}
+	for _, method := range learning.BatchNames {
+		p.Of = append(p.Of, r.Line(method, frame.Column(batch.LooseRank), b), runOnPoints(method, b))
 	}
 	return frame.View{
-		From: batch.WithNumber(batch.LooseRank), Panels: frame.Each(panels...), Columns: 2, Missing: "kernels of any method",
+		From: batch.WithNumber(batch.LooseRank), Panels: frame.Each(p), Missing: "kernels of any method",
 		Caption: func(t *table.Table) plots.Caption {
-			return musicCaption("Number of eigenvalues of the kernel that are above a share of the largest one, against the number of triplets seen. The paper shows the batch methods and names no tolerance; ERKLE is added. An object that no triplet has named yet keeps the eigenvalue that K = I gives it, until the weight of the trace removes it. Points: the first and the last fit after up to 1000 more iterations.",
-				tauRule+describeTau(protocol.Music), t)
+			shows := "Rank of the kernels of the batch methods against the number of triplets seen. The paper names no tolerance; fig3-stopping has the ranks by 10⁻⁶, too. Points: the first and the last fit after up to 1000 more iterations."
+			var online []float64
+			for _, method := range protocol.ERKLEs {
+				if l, ok := r.Line(method, frame.Column(batch.LooseRank), b)(t).(plots.Line); ok {
+					online = append(online, l.Y...)
+				}
+			}
+			if len(online) > 0 {
+				shows += fmt.Sprintf(" ERKLE, which the paper leaves out here, has a mean rank of %.0f to %.0f: an object that no triplet has named yet keeps the eigenvalue that K = I gives it, until the weight of the trace removes it.", slices.Min(online), slices.Max(online))
+			}
+			return musicCaption(shows, tauRule+describeTau(protocol.Music), t)
 		},
 	}.Draw(t)
 }
 
 // runOnPoints are the ranks of the fits that have run on.
-func runOnPoints(method, column string, b frame.Band) frame.Mark {
+func runOnPoints(method string, b frame.Band) frame.Mark {
 	return func(t *table.Table) plots.Mark {
-		mark := plots.Points{Name: batch.RunOn(method), Color: protocol.Styles[method].Color}
+		mark := protocol.Styles.Points(method)
+		mark.Name = batch.RunOn(method)
 		for size, g := range t.Where("method", batch.RunOn(method)).Group("triplets") {
-			mean, half := b.Summarize(g.Values(column)).Interval()
+			mean, half := b.Summarize(g.Values(batch.LooseRank)).Interval()
 			mark.X, mark.Y, mark.YErr = append(mark.X, frame.Parse("triplets", size)), append(mark.Y, mean), append(mark.YErr, half)
 		}
 		if len(mark.X) == 0 {
@@ -202,7 +152,7 @@ func drawMusicConflicts(t *table.Table) (plots.Drawing, error) {
 	}
 	p := plots.Panel{XLabel: "mean length γ of a step in one pass", XMin: 0}
 	for i, method := range []string{protocol.PAERKLE, protocol.STEERKLE} {
-		mark := plots.Intervals{Name: method, Color: protocol.Styles[method].Color}
+		mark := protocol.Styles.Intervals(method)
 		for _, rel := range []triplets.Relation{triplets.RelationImplied, triplets.RelationUnordered, triplets.RelationConflicting} {
 			name := protocol.RelationNames[rel]
 			if i == 0 {
@@ -252,8 +202,8 @@ func drawMusicSettings(t *table.Table) (plots.Drawing, error) {
 		d.Text.Rows = append(d.Text.Rows, append(cells, chosen))
 	}
 	for _, f := range variants.Families {
-		validation := plots.Intervals{Name: "validation", Color: 1}
-		test := plots.Intervals{Name: "test", Color: 0}
+		validation := plots.Intervals{Name: "validation", Color: plots.Vermillion, Shape: plots.Triangle}
+		test := plots.Intervals{Name: "test"}
 		percent := frame.Percent.By(b.Summarize)
 		add := func(label string, g *table.Table) {
 			percent.AddRow(&validation, label, protocol.StrictIn("validation")(g))

@@ -76,10 +76,10 @@ func (s fig4Settings) Measure(ctx context.Context, r protocol.SplitRun) error {
 		return err
 	}
 	for _, size := range j.Sizes {
-		j.judge(batch.FeaturesAlone, "", "", size, k, nil)
+		j.judge(protocol.FeaturesAlone, "", "", size, k, nil)
 	}
-	if err := j.learn(ctx, batch.PaFeatures, "", triplets.ERKLEParams{Initial: k, Beta: 1}); err != nil {
+	if err := j.learn(ctx, protocol.PAFeatures, "", triplets.ERKLEParams{Initial: k, Beta: 1}); err != nil {
 		return err
 	}
-	return j.learn(ctx, batch.PaFeaturesTen, "", triplets.ERKLEParams{Initial: k, Beta: protocol.TenPasses})
+	return j.learn(ctx, protocol.PAFeaturesTen, "", triplets.ERKLEParams{Initial: k, Beta: protocol.TenPasses})
 }

@@ -43,10 +43,10 @@ func fig4Table(test, train map[string]float64) *table.Table {
 // Claims of the paper are never graded on the stand-ins, and their findings point the right way.
 func TestFig4ClaimsPointTheRightWay(t *testing.T) {
 	yes := fig4Table(
-		map[string]float64{protocol.STEERKLE: .2, protocol.STEERKLETen: .19, protocol.PAERKLE: .25, protocol.PAERKLETen: .24, protocol.GNMDSBatch: .26, protocol.STEBatch: .27, protocol.CKLBatch: .28, batch.PaFeatures: .1, batch.PaFeaturesTen: .1, batch.FeaturesAlone: .3, variants.TraceFamily.Name: .2},
+		map[string]float64{protocol.STEERKLE: .2, protocol.STEERKLETen: .19, protocol.PAERKLE: .25, protocol.PAERKLETen: .24, protocol.GNMDSBatch: .26, protocol.STEBatch: .27, protocol.CKLBatch: .28, protocol.PAFeatures: .1, protocol.PAFeaturesTen: .1, protocol.FeaturesAlone: .3, variants.TraceFamily.Name: .2},
 		map[string]float64{protocol.STEERKLE: .2, protocol.STEERKLETen: .19, protocol.PAERKLE: .11, protocol.PAERKLETen: .1, protocol.GNMDSBatch: .26, protocol.STEBatch: .27, protocol.CKLBatch: .28})
 	no := fig4Table(
-		map[string]float64{protocol.STEERKLE: .4, protocol.STEERKLETen: .39, protocol.PAERKLE: .35, protocol.PAERKLETen: .34, protocol.GNMDSBatch: .26, protocol.STEBatch: .27, protocol.CKLBatch: .28, batch.PaFeatures: .5, batch.PaFeaturesTen: .5, batch.FeaturesAlone: .3, variants.TraceFamily.Name: .4},
+		map[string]float64{protocol.STEERKLE: .4, protocol.STEERKLETen: .39, protocol.PAERKLE: .35, protocol.PAERKLETen: .34, protocol.GNMDSBatch: .26, protocol.STEBatch: .27, protocol.CKLBatch: .28, protocol.PAFeatures: .5, protocol.PAFeaturesTen: .5, protocol.FeaturesAlone: .3, variants.TraceFamily.Name: .4},
 		map[string]float64{protocol.STEERKLE: .2, protocol.STEERKLETen: .19, protocol.PAERKLE: .41, protocol.PAERKLETen: .4, protocol.GNMDSBatch: .26, protocol.STEBatch: .27, protocol.CKLBatch: .28})
 	for _, c := range batch.Fig4Claims {
 		for _, w := range []struct {

@@ -98,7 +98,7 @@ func drawScenes(of frame.Measure, label, shown string) func(t *table.Table) (plo
 			by := func(rule string) batch.Reading { return scenesBy(strings.Split(key[1], ",")[0], 0, rule).On(key[0]) }
 			p := frame.Panel{Panel: plots.Panel{Title: key[0] + ": " + key[1], XLabel: "triplets seen", YLabel: label}}
 			for _, m := range learning.AllMethods {
-				p.Of = append(p.Of, by(protocol.ByValidation).Line(protocol.Styles[m], m, of, frame.Percent))
+				p.Of = append(p.Of, by(protocol.ByValidation).Line(m, of, frame.Percent))
 				if g.Where("method", m).Len() == 0 {
 					continue
 				}
@@ -109,7 +109,7 @@ func drawScenes(of frame.Measure, label, shown string) func(t *table.Table) (plo
 			}
 			fewest := slices.Concat(scenesNames(t.Where("cell", key[0]), askedAdaptive)[:1], scenesNames(t.Where("cell", key[0]), askedRandom)[:1])
 			if slices.Contains(fewest, key[1]) {
-				d.Panels = append(d.Panels, frame.Each(p)(g)...)
+				d.Panels = append(d.Panels, batch.Apart(p)(g)...)
 			}
 		}
 		return frame.Given("any trial", d, func() plots.Caption {

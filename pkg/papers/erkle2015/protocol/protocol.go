@@ -30,6 +30,14 @@ const (
 	STEFrobenius   = "STE-ERKLE, Frobenius gradient"
 )
 
+// Methods of Fig. 4 beside those of all figures, of which the paper has none.
+const (
+	PATrace       = "PA-ERKLE, trace"
+	FeaturesAlone = "features, no learning"
+	PAFeatures    = "PA-ERKLE from features"
+	PAFeaturesTen = "PA-ERKLE from features, 10 passes"
+)
+
 // Methods of erkle2015/flips beside those of all figures.
 const (
 	PALow      = "PA-ERKLE, P = 0.6"
@@ -346,31 +354,31 @@ func SaysOf(shows func(t *table.Table) string, data, protocol string) func(*tabl
 	return func(t *table.Table) plots.Caption { return frame.Says(shows(t), data, protocol, "")(t) }
 }
 
-// StylesOf are the lines of some methods.
-func StylesOf(methods []string) []plots.Line {
-	return Mapped(methods, func(method string) plots.Line { return Styles[method] })
-}
+// Styles are those of the methods: the colour is that of the loss, ERKLE's or a batch method's. No two are alike in grey where they meet.
+var Styles = plots.Styles{
+	PAERKLE:     {Color: plots.Blue, Dash: plots.Dashed},
+	PAERKLETen:  {Color: plots.Blue},
+	STEERKLE:    {Color: plots.Vermillion, Dash: plots.Dotted, Shape: plots.Triangle},
+	STEERKLETen: {Color: plots.Vermillion, Dash: plots.LongDashed, Shape: plots.Triangle},
+	GNMDSBatch:  {Color: plots.Green, Dash: plots.DashDotDot, Shape: plots.Square},
+	STEBatch:    {Color: plots.Purple, Dash: plots.TwoDashes, Shape: plots.Diamond},
+	CKLBatch:    {Color: plots.Orange, Shape: plots.Downward},
 
-// Styles are the lines of the methods: the colour is that of the loss, ERKLE's or a batch method's, the dash that of the step.
-var Styles = map[string]plots.Line{
-	PAERKLE:     {Name: PAERKLE, Color: 0, Dash: plots.Dashed},
-	PAERKLETen:  {Name: PAERKLETen, Color: 0},
-	STEERKLE:    {Name: STEERKLE, Color: 1, Dash: plots.Dashed},
-	STEERKLETen: {Name: STEERKLETen, Color: 1},
-	GNMDSBatch:  {Name: GNMDSBatch, Color: 2},
-	STEBatch:    {Name: STEBatch, Color: 3},
-	CKLBatch:    {Name: CKLBatch, Color: 4},
+	STEInverse:     {Color: plots.Vermillion, Dash: plots.DashDotDot},
+	STEInverseSqrt: {Color: plots.Vermillion, Dash: plots.LongDashed},
+	GNMDSInverse:   {Color: plots.Sky, Dash: plots.DashDotDot},
+	GNMDSRoot:      {Color: plots.Sky, Dash: plots.LongDashed},
+	GNMDSConstant:  {Color: plots.Sky, Dash: plots.Dotted},
+	PAFrobenius:    {Color: plots.Blue, Dash: plots.TwoDashes},
+	STEFrobenius:   {Color: plots.Vermillion, Dash: plots.TwoDashes},
 
-	STEInverse:     {Name: STEInverse, Color: 1, Dash: plots.Dotted},
-	STEInverseSqrt: {Name: STEInverseSqrt, Color: 1, Dash: plots.LongDashed},
-	GNMDSInverse:   {Name: GNMDSInverse, Color: 5, Dash: plots.Dotted},
-	GNMDSRoot:      {Name: GNMDSRoot, Color: 5, Dash: plots.LongDashed},
-	GNMDSConstant:  {Name: GNMDSConstant, Color: 5, Dash: plots.Dashed},
-	PAFrobenius:    {Name: PAFrobenius, Color: 0, Dash: plots.TwoDashes},
-	STEFrobenius:   {Name: STEFrobenius, Color: 1, Dash: plots.TwoDashes},
+	PALow:      {Color: plots.Black},
+	PARejectsA: {Color: plots.Blue, Dash: plots.Dotted},
+	PARejectsB: {Color: plots.Blue, Dash: plots.LongDashed},
+	PARejectsC: {Color: plots.Blue, Dash: plots.DashDotDot},
 
-	PALow:      {Name: PALow, Color: 6},
-	PARejectsA: {Name: PARejectsA, Color: 0, Dash: plots.Dotted},
-	PARejectsB: {Name: PARejectsB, Color: 0, Dash: plots.LongDashed},
-	PARejectsC: {Name: PARejectsC, Color: 0, Dash: plots.DashDotDot},
+	PATrace:       {Color: plots.Black},
+	FeaturesAlone: {Color: plots.Grey, Dash: plots.LongDashed},
+	PAFeatures:    {Color: plots.Sky, Dash: plots.Dashed},
+	PAFeaturesTen: {Color: plots.Sky},
 }

@@ -120,8 +120,8 @@ var flipsProtocol = "With 10 passes each answer is followed by 9 more updates wi
 var flipsView = frame.View{
 	From: flippedPercent, Columns: 2,
 	Panels: frame.Each(
-		flippedPanel("step rules and batch methods", "method", protocol.StylesOf(slices.Concat(protocol.ERKLEs, []string{protocol.GNMDSBatch, protocol.STEBatch}))),
-		flippedPanel("PA-ERKLE with other steps", "method", protocol.StylesOf(slices.Concat([]string{protocol.PAERKLE}, flipRejecting, []string{protocol.PALow}))),
+		flippedPanel("step rules and batch methods", "method", protocol.Mapped(slices.Concat(protocol.ERKLEs, []string{protocol.GNMDSBatch, protocol.STEBatch}), protocol.Styles.Line)),
+		flippedPanel("PA-ERKLE with other steps", "method", protocol.Mapped(slices.Concat([]string{protocol.PAERKLE}, flipRejecting, []string{protocol.PALow}), protocol.Styles.Line)),
 	),
 	Caption: frame.Says(flipsAbout, "", flipsProtocol, ""), Missing: "any trial",
 }

@@ -144,7 +144,7 @@ const gradientForm = "gradient"
 
 // TraceFamily is the trace penalty of the paper's future work, with ten passes. Its values span the improvement on the validation
 // triplets of one split that no trial has.
-var TraceFamily = Family{"PA-ERKLE, trace", "τ", []float64{0.01, 0.03, 0.05}, func(x float64) triplets.ERKLEParams {
+var TraceFamily = Family{protocol.PATrace, "τ", []float64{0.01, 0.03, 0.05}, func(x float64) triplets.ERKLEParams {
 	return triplets.ERKLEParams{Trace: x, Beta: protocol.TenPasses}
 }}
 
