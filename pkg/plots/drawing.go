@@ -202,8 +202,9 @@ type Heat struct {
 	Z        [][]float64
 	Min, Max float64 // the colour range; equal means from the data
 	BarLabel string
-	// Nominal says that values are names: each is the index of a colour of the palette, or
-	// Grey, and there is no colour bar.
+	// Nominal says that values are names, whole numbers from 0. The first ten have the colours of
+	// the palette, all others are white, and lines part neighbours of different names. There is no
+	// colour bar.
 	Nominal    bool
 	XTicks     []Tick // At j is the middle of column j
 	YTicks     []Tick // At i is the middle of row i, from the top

@@ -153,7 +153,7 @@ func drawNominal() Drawing {
 	return Drawing{
 		Caption: Caption{Shows: "Names as colours, and intervals that are not symmetric."}, Columns: 2,
 		Panels: []Panel{
-			{Title: "groups", HideAxes: true, Marks: []Mark{Heat{Nominal: true, Z: [][]float64{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, Grey, math.NaN()}}}}},
+			{Title: "groups", HideAxes: true, Marks: []Mark{Heat{Nominal: true, Z: [][]float64{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 10, 11, math.NaN()}, {8, 10, 10, 11}}}}},
 			{Title: "quotients of times", XLabel: "% of the other's", XLog: true, Marks: []Mark{
 				Intervals{Name: "learning", Labels: []string{"a", "b", "c"}, X: []float64{1, 30, 100}, Lo: []float64{.2, 20, math.NaN()}, Hi: []float64{5, 80, math.NaN()}},
 			}},

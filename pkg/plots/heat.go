@@ -5,6 +5,8 @@ import (
 	"image"
 	"image/color"
 	"math"
+
+	"gonum.org/v1/plot/vg"
 )
 
 func (m Heat) clean(_ *Panel, n *notes) (Mark, error) {
@@ -29,8 +31,8 @@ func (m Heat) clean(_ *Panel, n *notes) (Mark, error) {
 	if m.Nominal {
 		for i, row := range m.Z {
 			for j, v := range row {
-				if isFinite(v) && (v != math.Trunc(v) || v < Grey || v >= float64(len(palette))) {
-					return nil, fmt.Errorf("field Z[%d][%d] is %v, want the index of one of %d colours, or Grey", i, j, v, len(palette))
+				if isFinite(v) && (v != math.Trunc(v) || v < 0) {
+					return nil, fmt.Errorf("field Z[%d][%d] is %v, want a whole number from 0", i, j, v)
 				}
 			}
 		}
@@ -97,7 +99,7 @@ func heatPalette(nominal bool) color.Palette {
 		for _, c := range palette {
 			p = append(p, c.NRGBA)
 		}
-		return append(p, greyLine, badCell)
+		return append(p, color.White, badCell)
 	}
 	p := make(color.Palette, 0, heatLevels+1)
 	for i := range heatLevels {
@@ -124,10 +126,8 @@ func (m Heat) draw(f *frame) {
 			switch {
 			case m.Nominal && !isFinite(v):
 				level = uint8(len(palette) + 1)
-			case m.Nominal && v == Grey:
-				level = uint8(len(palette))
 			case m.Nominal:
-				level = uint8(v)
+				level = uint8(min(v, float64(len(palette))))
 			case isFinite(v):
 				u := min(max((v-m.Min)/(m.Max-m.Min), 0), 1)
 				level = uint8(math.Round(u * (heatLevels - 1)))
@@ -136,6 +136,9 @@ func (m Heat) draw(f *frame) {
 		}
 	}
 	f.DrawImage(f.Rectangle, enlarge(img))
+	if m.Nominal {
+		m.drawBorders(f)
+	}
 	s := lineStyle(color.White, 0.8, Solid)
 	for _, k := range m.Separators {
 		if k <= cols {
@@ -145,6 +148,24 @@ func (m Heat) draw(f *frame) {
 		if k <= rows {
 			y := f.Y(1 - float64(k)/float64(rows))
 			f.StrokeLine2(s, f.Min.X, y, f.Max.X, y)
+		}
+	}
+}
+
+// drawBorders draws a line between neighbours that differ.
+func (m Heat) drawBorders(f *frame) {
+	rows, cols := len(m.Z), len(m.Z[0])
+	s := lineStyle(color.Black, 0.5, Solid)
+	x := func(j int) vg.Length { return f.X(float64(j) / float64(cols)) }
+	y := func(i int) vg.Length { return f.Y(1 - float64(i)/float64(rows)) }
+	for i, row := range m.Z {
+		for j, v := range row {
+			if j > 0 && row[j-1] != v {
+				f.StrokeLine2(s, x(j), y(i), x(j), y(i+1))
+			}
+			if i > 0 && m.Z[i-1][j] != v {
+				f.StrokeLine2(s, x(j), y(i), x(j+1), y(i))
+			}
 		}
 	}
 }

@@ -187,7 +187,7 @@ func TestErrors(t *testing.T) {
 		{Panel{}, []Mark{Intervals{Labels: []string{"a"}, X: one, Err: one, Lo: one, Hi: one}}, "an interval needs Err, or both Lo and Hi"},
 		{Panel{}, []Mark{Intervals{Labels: []string{"a"}, X: one, Lo: one, Hi: two}}, "Hi has 2 elements, Labels has 1"},
 		{Panel{}, []Mark{Intervals{Labels: []string{"a"}, X: one, Lo: []float64{2}, Hi: []float64{3}}}, "X[0] is 1, want 2 to 3"},
-		{Panel{}, []Mark{Heat{Nominal: true, Z: [][]float64{{10}}}}, "Z[0][0] is 10, want the index of one of 10 colours"},
+		{Panel{}, []Mark{Heat{Nominal: true, Z: [][]float64{{-1}}}}, "Z[0][0] is -1, want a whole number from 0"},
 		{Panel{}, []Mark{Heat{Nominal: true, Z: [][]float64{{0.5}}}}, "Z[0][0] is 0.5"},
 		{Panel{}, []Mark{Intervals{}, Points{}}, "may else have only Reference, has plots.Points"},
 		{Panel{}, []Mark{&Points{}}, "mark 0 is a *plots.Points"},

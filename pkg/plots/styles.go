@@ -28,6 +28,14 @@ func (s Styles) Line(name string) Line {
 	return Line{Name: name, Color: st.Color, Dash: st.Dash}
 }
 
+// Lines are a Line for each of some names.
+func (s Styles) Lines(names ...string) (out []Line) {
+	for _, name := range names {
+		out = append(out, s.Line(name))
+	}
+	return out
+}
+
 // Points are none so far in the style of a name.
 func (s Styles) Points(name string) Points {
 	st := s.of(name)

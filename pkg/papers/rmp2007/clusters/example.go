@@ -166,7 +166,7 @@ func exampleTrial(ctx context.Context, run *experiment.Run) error {
 	return nil
 }
 
-// curvePoints are the points at which the longest run is drawn.
+// curvePoints are the points at which the longest run is shown.
 const curvePoints = 20
 
 // Regrets of the maps as drawn and in expectation, and T of their run.
@@ -181,9 +181,11 @@ var exampleView = frame.View{
 	Panels:  examplePanels,
 	Caption: func(t *table.Table) plots.Caption {
 		return plots.Caption{
-			Shows: "Regret after T + 1 rounds against the best fixed map on the three vectors A = (.5, 1, 1, 1, ...), B = (0, 1, 0, 1, ...), C = (0, 0, 0, ...), two clusters, one coordinate per round, for the absolute (L1) and the squared difference of coordinates.",
-			Protocol: "Follow-the-leader (FTL) is wrong in every round from the second on; RMP's regret is its exact expectation over its draws, by enumeration of the three sets of two prototypes, for four rules of the learning rate η: as printed in Theorem 2.1, " +
-				"as its proof needs it (corrected), without a horizon (anytime), and printed with the doubling trick. The dashed blue line is the regret of maps as drawn, with its band. Left: the course of one run. Right: a run of its own for each T, on logarithmic axes, where √T is a line of slope ½.",
+			Shows: "Regret after T + 1 rounds against the best fixed map. Left: the course of one run. Right: a run of its own for each T, on logarithmic axes, where √T is a line of slope ½. " +
+				"The dotted blue line is the regret of maps as drawn, with its band.",
+			Data: "The three vectors A = (.5, 1, 1, 1, ...), B = (0, 1, 0, 1, ...), C = (0, 0, 0, ...), two clusters, one coordinate per round, for the absolute (L1) and the squared difference of coordinates.",
+			Protocol: "Follow-the-leader (FTL) is wrong in every round from the second on. RMP's regret is its exact expectation over its draws, by enumeration of the three sets of two prototypes, for four rules of the learning rate η: as printed in Theorem 2.1, " +
+				"as its proof needs it (corrected), without a horizon (anytime), and printed with the doubling trick.",
 			Intervals: experiment.TrialsNote(t, protocol.TrialsCover) + " Only the drawn regret is random: all else is the same in every trial.",
 		}
 	},
@@ -199,15 +201,16 @@ func examplePanels(t *table.Table) (out []plots.Panel) {
 		course := frame.Panel{Panel: plots.Panel{Title: cell + ", one run with horizon " + experiment.FirstName(g.Where("kind", "named"), "horizon"), XLabel: "T", YLabel: "regret"}}
 		final := frame.Panel{Panel: plots.Panel{Title: cell + ", horizon T", XLabel: "T", YLabel: "regret", XLog: true, YLog: true}}
 		for kind, p := range map[string]*frame.Panel{"course": &course, "regret": &final} {
-			p.Of = append(p.Of, line(plots.Line{Name: protocol.FTL, Color: 1}, "regret", drawnRegret, frame.Band{}.Without(), protocol.FTL))
+			p.Of = append(p.Of, line(styles.Line(protocol.FTL), "regret", drawnRegret, frame.Band{}.Without(), protocol.FTL))
 			for k, rule := range exampleRules {
-				style := plots.Line{Name: rule + ", expected", Color: []int{0, 2, 3, 4}[k]}
+				style := styles.Line(rule)
+				style.Name += ", expected"
 				p.Of = append(p.Of, line(style, kind, expectedRegret, frame.Band{}.Without(), rule))
 				if k == 0 {
-					p.Of = append(p.Of, line(plots.Line{Name: rule + ", drawn", Color: 0, Dash: plots.Dashed}, kind, drawnRegret, frame.Band{}, rule))
+					p.Of = append(p.Of, line(plots.Line{Name: rule + ", drawn", Color: style.Color, Dash: plots.Dotted}, kind, drawnRegret, frame.Band{}, rule))
 				}
 			}
-			p.Of = append(p.Of, line(plots.Line{Name: "√T", Color: plots.Grey, Dash: plots.Dashed}, "regret", frame.Cells("t").Map(math.Sqrt), frame.Band{}.Without(), protocol.FTL))
+			p.Of = append(p.Of, line(plots.Line{Name: "√T", Color: plots.Grey, Dash: plots.TwoDashes}, "regret", frame.Cells("t").Map(math.Sqrt), frame.Band{}.Without(), protocol.FTL))
 		}
 		out = append(out, frame.Each(course, final)(g)...)
 	}

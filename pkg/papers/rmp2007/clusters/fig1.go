@@ -245,7 +245,7 @@ var Fig1Width = experiment.Spec{
 	Trial:   fig1Trial,
 	Views: []experiment.View{
 		{Name: "fig1-width", Title: "Fig. 1 for Gaussians of four widths", Draw: regretView(widthNames, []string{protocol.RMPPrinted, protocol.RMPTen, protocol.FTL, emSpherical, groupsKnown},
-			"Squared differences, for four standard deviations of the Gaussians where that of the coordinates of their centres is 1; 1.5 is that of Fig. 1 here. RMP printed x10 has ten times the printed η. "+fig1Known+" The dashed grey line is √t through RMP's final regret (η printed).").Draw},
+			"Squared differences, for four standard deviations of the Gaussians where that of the coordinates of their centres is 1; 1.5 is that of Fig. 1 here.", "RMP printed x10 has ten times the printed η. "+fig1Known).Draw},
 		{Name: "fig1-width-final", Title: "Final regrets for Gaussians of four widths", Draw: finalsView.Draw},
 		{Name: "fig1-width-optimum", Title: "Separability and the best map for Gaussians of four widths", Draw: optimumView.Draw},
 	},

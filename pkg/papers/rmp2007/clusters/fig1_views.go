@@ -14,45 +14,49 @@ import (
 
 var fig1Views = []experiment.View{
 	{Name: "fig1", Title: "Fig. 1: regret of RMP and EM in online clustering", Draw: regretView(fig1Main, []string{protocol.RMPPrinted, protocol.RMPCorrected, protocol.FTL, emSpherical, emDiagonal, emFull, groupsKnown},
-		fig1Known+" The paper's curves have no numbers in its text. The dashed grey line is √t through RMP's final regret (η printed). "+
-			"Points are drawn from four Gaussians of standard deviation 1.5 around centres with coordinates of standard deviation 1: the nearest centre is right for more than 99.5 % of the points by all 50 coordinates, and for less than 95 % by 15.").Draw},
+		"Points are drawn from four Gaussians of standard deviation 1.5 around centres with coordinates of standard deviation 1: the nearest centre is right for more than 99.5 % of the points by all 50 coordinates, and for less than 95 % by 15. "+
+			"The paper's curves have no numbers in its text.", fig1Known).Draw},
 	{Name: "fig1-eta", Title: "The learning rate in online clustering", Draw: regretView(fig1Main, slices.Concat(fig1RMP[:5], []string{protocol.FTL}),
-		"The points and rounds of Fig. 1, for five learning rates: as printed in Theorem 2.1, as its proof needs it (corrected: the printed one divided by about A), anytime (corrected for the rounds so far), and 10 and 100 times the printed one. "+
-			"Follow-the-leader (FTL) is the limit of a large rate; it may do well here since rounds are alike. The dashed grey line is √t through RMP's final regret (η printed).").Draw},
+		"The points and rounds are those of Fig. 1.",
+		"Five learning rates: as printed in Theorem 2.1, as its proof needs it (corrected: the printed one divided by about A), anytime (corrected for the rounds so far), and 10 and 100 times the printed one. "+
+			"Follow-the-leader (FTL) is the limit of a large rate; it may do well here since rounds are alike.").Draw},
 	{Name: "fig1-sparse", Title: "Online clustering of sparse, high-dimensional points", Draw: regretView([]string{cellWords, cellMasked}, []string{protocol.RMPPrinted, protocol.RMPCorrected, protocol.FTL, emSpherical, emDiagonal, groupsKnown},
 		"The paper names no data for its remark on sparse, high-dimensional ones; these are ours, with 100 coordinates in four groups. Sparse words: coordinates 0 and 1, a point has each of the five words of its group with probability .8 and any other with .005. "+
-			"Sparse Gaussians: the points of Fig. 1 with each coordinate kept with probability .2 and else 0. Full covariance matrices are left out: components of about 100 points in 100 coordinates, most of them 0, are too few for them. "+
-			fig1Known+" The dashed grey line is √t through RMP's final regret (η printed).").Draw},
+			"Sparse Gaussians: the points of Fig. 1 with each coordinate kept with probability .2 and else 0.",
+		fig1Known+" Full covariance matrices are left out: components of about 100 points in 100 coordinates, most of them 0, are too few for them.").Draw},
 	{Name: "fig1-width-one", Title: "Fig. 1 with narrower Gaussians, other starts of EM, and k-means", Draw: regretView([]string{cellSquaredOne, cellL1One}, []string{protocol.RMPPrinted, protocol.RMPCorrected, protocol.FTL, emSpherical, emSphereRow, kMeansName, groupsKnown},
-		fig1Known+" The dashed grey line is √t through RMP's final regret (η printed). Points are drawn as in Fig. 1, but from Gaussians of standard deviation 1: the nearest centre is wrong for about 3 % of the points by 15 coordinates. EM spherical; rows starts from four random points. "+
-			"k-means is the best of ten runs on the coordinates so far.").Draw},
+		"Points are drawn as in Fig. 1, but from Gaussians of standard deviation 1: the nearest centre is wrong for about 3 % of the points by 15 coordinates.",
+		fig1Known+" EM spherical; rows starts from four random points. k-means is the best of ten runs on the coordinates so far.").Draw},
 	{Name: "fig1-restarts", Title: "Runs of RMP and of EM on the same points", Draw: restartsView.Draw},
 	{Name: "fig1-final", Title: "Final regrets in online clustering", Draw: finalsView.Draw},
 	{Name: "fig1-optimum", Title: "The best map in hindsight, and how it is certified", Draw: optimumView.Draw},
 }
 
-// fig1Setup describes what all views share.
-const fig1Setup = "Cumulative regret after t rounds against π*, the best map with at most m = 4 prototypes in hindsight (certified: see fig1-optimum): 400 points (60 at smoke scale), one coordinate of each revealed per round, the cost of mapping i to j being the squared or absolute (L1) difference of " +
-	"their coordinates over the largest such difference in the data, so that costs are in [0, 1]. RMP draws its set by 5,000 steps of Metropolis–Hastings per round (200 at smoke scale) from the set of the round before; where weights are far apart, in late rounds and with rates 10 and 100 times the printed one, so short a walk stays at sets that a draw by the law would hardly give, so that those curves show the walk rather than the law. " +
-	"FTL takes the best set that FasterPAM finds from the one before, which need not be the best of all. EM, which the paper shows \"not to provide a fair comparison\" but for the robustness of its own algorithm, is fitted anew in each round to the coordinates so far, spherical, diagonal or full covariance matrices, one run from k-means++, " +
-	"variances at least a thousandth of the mean one, and maps the points of a component to the point nearest to its mean; before the first round it is a random map."
+// What all views of regret share.
+const (
+	fig1Shows = "Cumulative regret after t rounds against π*, the best map with at most m = 4 prototypes in hindsight (certified: see fig1-optimum). The dashed grey line is √t through RMP's final regret (η printed)."
+	fig1Data  = "400 points (60 at smoke scale), one coordinate of each revealed per round. Mapping i to j costs the squared or absolute (L1) difference of their coordinates over the largest such difference in the data: costs are in [0, 1]. "
+	fig1Setup = "RMP draws its set by 5,000 steps of Metropolis–Hastings per round (200 at smoke scale) from the set of the round before. Where weights are far apart, in late rounds and with rates 10 and 100 times the printed one, so short a walk stays at sets that a draw by the law would hardly give: those curves show the walk, not the law. " +
+		"FTL takes the best set that FasterPAM finds from the one before, which need not be the best of all. EM, which the paper shows \"not to provide a fair comparison\" but for the robustness of its own algorithm, is fitted anew in each round to the coordinates so far: spherical, diagonal or full covariance matrices, one run from k-means++, " +
+		"variances at least a thousandth of the mean one. It maps the points of a component to the point nearest to its mean; before the first round it is a random map. "
+)
 
 const fig1Known = "Groups known: who knew from which group each point was drawn, but not the coordinates to come, and took the member of least cost so far as its prototype; the regret that is left is for the prototypes, which π* chooses by coordinates that nobody has seen."
 
-// fig1Styles are the lines of the methods.
-var fig1Styles = map[string]plots.Line{
-	protocol.RMPPrinted: {Color: 0}, emSpherical: {Color: 1}, emDiagonal: {Color: 2}, emFull: {Color: 3}, protocol.FTL: {Color: 4, Dash: plots.Dashed}, protocol.RMPCorrected: {Color: 5, Dash: plots.Dashed},
-	emSphereRow: {Color: 2}, kMeansName: {Color: 3},
-	protocol.RMPAnytime: {Color: 6, Dash: plots.Dashed}, protocol.RMPTen: {Color: 1, Dash: plots.Dashed}, protocol.RMPHundred: {Color: 3, Dash: plots.Dashed}, groupsKnown: {Color: plots.Grey},
-}
+// styles are those of the clusterings.
+var styles = protocol.Styles(plots.Styles{
+	emSpherical: {Color: plots.Sky}, emDiagonal: {Color: plots.Olive, Dash: plots.Dashed}, emFull: {Color: plots.Purple, Dash: plots.LongDashed},
+	emSphereRow: {Color: plots.Brown, Dash: plots.DashDotDot}, kMeansName: {Color: plots.Black, Dash: plots.Dotted}, groupsKnown: {Color: plots.Grey},
+	medoidsInTurn: {Color: plots.Purple}, medoidsFaster: {Color: plots.Green, Dash: plots.Dashed},
+})
 
-// regretView draws regret against rounds, a panel per cell.
-func regretView(cells, methods []string, about string) frame.View {
+// regretView shows regret against rounds, a panel per cell. RMP as printed and as corrected alone has bands: those of the others would hide
+// each other.
+func regretView(cells, methods []string, data, about string) frame.View {
 	var of []frame.Mark
 	for _, method := range methods {
-		style := fig1Styles[method]
-		style.Name = method
-		of = append(of, frame.Line(style, "round", regret, frame.Band{}).Where("method", method))
+		b := frame.Band{None: !slices.Contains(protocol.EtaReadings, method)}
+		of = append(of, frame.Line(styles.Line(method), "round", regret, b).Where("method", method))
 	}
 	of = append(of, root)
 	return frame.View{
@@ -60,14 +64,14 @@ func regretView(cells, methods []string, about string) frame.View {
 		Panels: frame.PerGroup(func(cells []string) frame.Panel {
 			return frame.Panel{Panel: plots.Panel{Title: cells[0], XLabel: "round t", YLabel: "regret"}, Of: of}
 		}, "cell"),
-		Caption: frame.Says(fig1Setup, "", about, protocol.TrialsCover),
+		Caption: frame.Says(fig1Shows, fig1Data+data, fig1Setup+about, protocol.TrialsCover+". Bands are those of RMP with η as printed and as corrected; intervals of the final regrets are in a table"),
 		Missing: "any trial",
 	}
 }
 
 // root is √t through RMP's final regret.
 func root(rows *table.Table) plots.Mark {
-	out := plots.Line{Name: "√t", Color: plots.Grey, Dash: plots.Dashed}
+	out := plots.Line{Name: "√t", Color: plots.Grey, Dash: plots.TwoDashes}
 	last, final := float64(protocol.LastRound(rows)), atEnd.Where("method", protocol.RMPPrinted).Averaged()(rows)[0]
 	for k := range 41 {
 		share := float64(k) / 40

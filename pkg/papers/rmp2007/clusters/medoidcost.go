@@ -262,7 +262,7 @@ var medoidCostView = frame.View{
 		for _, n := range []int{100, 400, 1600} {
 			p.XTicks = append(p.XTicks, plots.Tick{At: float64(n), Label: strconv.Itoa(n)})
 		}
-		for _, style := range protocol.Colored(medoidMethods[1:]...) {
+		for _, style := range styles.Lines(medoidMethods[1:]...) {
 			p.Of = append(p.Of, geometric(frame.Line(style, "points", costlier("operations"), frame.Band{}).Where("method", style.Name)))
 		}
 		p.Of = append(p.Of, frame.Fixed(plots.Reference{Name: "as k-means", At: 1, Color: plots.Grey}))
@@ -275,10 +275,10 @@ var medoidCostView = frame.View{
 		frame.Of("iterations", frame.Column("iterations"), frame.Band{}, "%.1f"),
 		frame.Of("cost", frame.Column("cost"), frame.Band{}, "%.0f"),
 	}},
-	Caption: frame.Says("Operations of k-medoids as a multiple of those of k-means, geometric means over trials (ours; the paper cites it), on points of four Gaussians as in Fig. 1, one run of each from random starts.",
-		"An operation is a difference of two coordinates, an addition of a coordinate to a mean, or a look-up of a distance.",
-		"k-medoids computes the squared distances of all pairs of points first: n(n − 1)/2 times the features. In turn: medoids and clusters by turns, as the book has it that the paper cites; FasterPAM: exchanges. k-means: Lloyd from k-means++, each cluster then mapped to the point nearest to its centre. "+
-			"Online: one clustering per round of the features revealed so far, 50 rounds, with distances kept, so that a round adds one feature to them, or anew. Cost: sum of squared distances of the points from their prototypes in the last round. Iterations of all rounds together. Bands are 95 % intervals.", protocol.TrialsCover),
+	Caption: frame.Says("Operations of k-medoids as a multiple of those of k-means, geometric means over trials (ours; the paper cites it). An operation is a difference of two coordinates, an addition of a coordinate to a mean, or a look-up of a distance.",
+		"Points of four Gaussians as in Fig. 1.",
+		"One run of each from random starts. k-medoids computes the squared distances of all pairs of points first: n(n − 1)/2 times the features. In turn: medoids and clusters by turns, as the book has it that the paper cites; FasterPAM: exchanges. k-means: Lloyd from k-means++, each cluster then mapped to the point nearest to its centre. "+
+			"Online: one clustering per round of the features revealed so far, 50 rounds, with distances kept, so that a round adds one feature to them, or anew. Cost: sum of squared distances of the points from their prototypes in the last round. Iterations of all rounds together.", protocol.TrialsCover),
 	Missing: "operations of any problem",
 }
 

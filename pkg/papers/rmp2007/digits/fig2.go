@@ -52,7 +52,7 @@ var Fig2 = experiment.Spec{
 	Trials:  experiment.Trials(10),
 	Columns: fig2Columns,
 	Trial: func(ctx context.Context, run *experiment.Run) error {
-		return choosePixels(ctx, run, (*digitStream).judge)
+		return choosePixels(ctx, run, (*digitStream).score)
 	},
 	Views: []experiment.View{
 		{Name: "fig2", Title: "Fig. 2: error against number of images, four ways to choose pixels", Draw: fig2View.Draw},
@@ -84,7 +84,7 @@ var fig2Columns = experiment.Columns{
 	experiment.Number("moved", "share", "steps of RMP's walk on the last image that changed the set"),
 }
 
-// fig2Checkpoints are the numbers of images after which pixels are chosen and judged.
+// fig2Checkpoints are the numbers of images after which pixels are chosen and scored.
 func fig2Checkpoints(scale experiment.Scale) []int {
 	if scale == experiment.Smoke {
 		return []int{5, 20, 50}
@@ -134,9 +134,9 @@ func Columns(x *mat.Dense, features []int) *mat.Dense {
 	return out
 }
 
-// judge fits ridge regression to the first n images on the given pixels, its strength by generalised
+// score fits ridge regression to the first n images on the given pixels, its strength by generalised
 // cross-validation on the same images or fixed, and adds its errors on the test images.
-func (s *digitStream) judge(ctx context.Context, key table.Key, n int, features []int, more table.Values) error {
+func (s *digitStream) score(ctx context.Context, key table.Key, n int, features []int, more table.Values) error {
 	targets, err := classify.Targets(s.y[:n])
 	if err != nil {
 		return err
@@ -157,8 +157,8 @@ func (s *digitStream) judge(ctx context.Context, key table.Key, n int, features 
 	return nil
 }
 
-// choosePixels has each method choose pixels after so many images of a stream, and judge judges them.
-func choosePixels(ctx context.Context, run *experiment.Run, judge func(s *digitStream, ctx context.Context, key table.Key, n int, pixels []int, more table.Values) error) error {
+// choosePixels has each method choose pixels after some numbers of images of a stream, and score scores them.
+func choosePixels(ctx context.Context, run *experiment.Run, score func(s *digitStream, ctx context.Context, key table.Key, n int, pixels []int, more table.Values) error) error {
 	set := run.Cell.Settings.(fig2Settings)
 	task := set.Task
 	train, test, idx, err := task.Open(run, set.Images)
@@ -202,7 +202,7 @@ func choosePixels(ctx context.Context, run *experiment.Run, judge func(s *digitS
 			}
 		}
 		for _, c := range choices {
-			if err := judge(s, ctx, table.Key{"method": c.method, "variant": c.variant, "m": c.m}, n, c.pixels, c.more); err != nil {
+			if err := score(s, ctx, table.Key{"method": c.method, "variant": c.variant, "m": c.m}, n, c.pixels, c.more); err != nil {
 				return err
 			}
 		}
@@ -215,7 +215,7 @@ func choosePixels(ctx context.Context, run *experiment.Run, judge func(s *digitS
 					return nil
 				}
 				key := table.Key{"method": fig2RMP, "variant": v.Name, "m": strconv.Itoa(m)}
-				return judge(s, ctx, key, n, protocol.Image(l.Predict(round)), table.Values{"moved": l.Diagnostics().Acceptance()})
+				return score(s, ctx, key, n, protocol.Image(l.Predict(round)), table.Values{"moved": l.Diagnostics().Acceptance()})
 			})
 			end()
 			if err != nil {
@@ -226,30 +226,53 @@ func choosePixels(ctx context.Context, run *experiment.Run, judge func(s *digitS
 	return nil
 }
 
+// variantStyles are those of RMP's variants; styles, those of the ways to choose pixels.
+var (
+	variantStyles = plots.Styles{
+		protocol.MapVariants[0].Name: {Color: plots.Blue},
+		protocol.MapVariants[1].Name: {Color: plots.Sky, Dash: plots.LongDashed, Shape: plots.Cross},
+		protocol.MapVariants[2].Name: {Color: plots.Vermillion, Dash: plots.Dashed, Shape: plots.Triangle},
+		protocol.MapVariants[3].Name: {Color: plots.Indigo, Dash: plots.Dotted, Shape: plots.Plus},
+	}
+	styles = func() plots.Styles {
+		out := plots.Styles{
+			fig2RMP: {Color: plots.Blue}, "random pixels": {Color: plots.Olive, Dash: plots.Solid, Shape: plots.Diamond}, fig2All: {Color: plots.Grey, Dash: plots.Dashed},
+		}
+		for _, v := range protocol.MapVariants {
+			out[fig2RMP+": "+etaShown.Replace(v.Name)] = variantStyles[v.Name]
+		}
+		for k, c := range rfeStrengths {
+			out[fig2RFE+": "+rfeName(c)] = []plots.Style{
+				{Color: plots.Green, Dash: plots.DashDotDot, Shape: plots.Square}, {Color: plots.Purple, Dash: plots.TwoDashes, Shape: plots.Ring}, {Color: plots.Black, Dash: plots.LongDashed, Shape: plots.Downward},
+			}[k]
+		}
+		out[fig2RFE] = out[fig2RFE+": "+rfeName(rfeStrengths[0])]
+		return out
+	}()
+)
+
 // fig2Way is a method with its variant, as a figure shows it.
 type fig2Way struct {
 	name, method, variant string
-	color                 int
-	dashed                bool
 	fixed                 bool // ridge regression of fixedStrength
 }
 
 // fig2Main are the four methods of the paper's figure.
 var fig2Main = []fig2Way{
-	{fig2RMP, fig2RMP, protocol.MapVariants[0].Name, 0, false, false},
-	{fig2RFE, fig2RFE, rfeName(rfeStrengths[0]), 1, false, false},
-	{"random pixels", fig2Random, "", 2, false, false},
-	{"all pixels", fig2All, "", plots.Grey, true, false},
+	{fig2RMP, fig2RMP, protocol.MapVariants[0].Name, false},
+	{fig2RFE, fig2RFE, rfeName(rfeStrengths[0]), false},
+	{"random pixels", fig2Random, "", false},
+	{"all pixels", fig2All, "", false},
 }
 
 // fig2Ways are all variants of RMP and RFE.
 func fig2Ways() []fig2Way {
 	var out []fig2Way
-	for k, v := range protocol.MapVariants {
-		out = append(out, fig2Way{fig2RMP + ": " + etaShown.Replace(v.Name), fig2RMP, v.Name, k, false, false})
+	for _, v := range protocol.MapVariants {
+		out = append(out, fig2Way{fig2RMP + ": " + etaShown.Replace(v.Name), fig2RMP, v.Name, false})
 	}
-	for k, c := range rfeStrengths {
-		out = append(out, fig2Way{fig2RFE + ": " + rfeName(c), fig2RFE, rfeName(c), len(protocol.MapVariants) + k, true, false})
+	for _, c := range rfeStrengths {
+		out = append(out, fig2Way{fig2RFE + ": " + rfeName(c), fig2RFE, rfeName(c), false})
 	}
 	return out
 }
@@ -295,16 +318,16 @@ func chosenBy(ways []fig2Way) frame.Rows {
 	}))
 }
 
-// fig2Panels draw the ways' errors, a panel per curve.
+// fig2Panels show the ways' errors, a panel per curve.
 func fig2Panels(ways []fig2Way, b frame.Band) frame.Panels {
-	var styles []plots.Line
+	var lines []plots.Line
 	for _, w := range ways {
-		styles = append(styles, plots.Line{Name: w.name, Color: w.color, Dash: map[bool]int{true: plots.Dashed}[w.dashed]})
+		lines = append(lines, styles.Line(w.name))
 	}
 	return frame.PerGroup(func(cells []string) frame.Panel {
 		return frame.Panel{
 			Panel: plots.Panel{Title: cells[0] + ", m = " + cells[1], XLabel: "images seen", YLabel: "test error (%)", XLog: true},
-			Of:    frame.Lines("way", styles, "images", frame.Share("wrong", "tested"), b),
+			Of:    frame.Lines("way", lines, "images", frame.Share("wrong", "tested"), b),
 		}
 	}, "task", "at m")
 }
@@ -318,11 +341,11 @@ func fig2Caption(shows, end string) func(t *table.Table) plots.Caption {
 		}
 		return plots.Caption{
 			Shows: shows,
-			Data:  fmt.Sprintf("Data: %s, pixels scaled to 0 to 1.", protocol.DigitsShown(stat.Mean(t.Values("pixels"), nil))),
-			Protocol: fmt.Sprintf("Per trial and task a stream of random training images, the same for all methods; after so many images each method chooses at most m pixels. A ridge regression "+
-				"(strength by generalised cross-validation on the images seen, of 25 from 10⁻⁸ to 100 times the largest eigenvalue of their scatter; which one is not kept, and it can be an end) on these pixels is judged on all test images of the two digits (%s). RMP chooses the image of its current map, without labels, "+
-				"which may be fewer than m pixels; RFE sees the labels and eliminates one pixel at a time by the weights of a linear support vector machine; random pixels are drawn anew each time.", strings.Join(tested, ", ")),
-			Intervals: experiment.TrialsNote(t, protocol.TrialsCover) + " The test images are the same in all trials: the intervals do not cover other test images. " + end,
+			Data:  fmt.Sprintf("Images of %s, pixels scaled to 0 to 1.", protocol.DigitsShown(stat.Mean(t.Values("pixels"), nil))),
+			Protocol: fmt.Sprintf("Per trial and task a stream of random training images, the same for all methods; after some numbers of images each method chooses at most m pixels. A ridge regression "+
+				"(strength by generalised cross-validation on the images seen, of 25 from 10⁻⁸ to 100 times the largest eigenvalue of their scatter; which one is not kept, and it can be an end) on these pixels is scored on all test images of the two digits (%s). RMP chooses the image of its current map, without labels, "+
+				"which may be fewer than m pixels; RFE sees the labels and eliminates one pixel at a time by the weights of a linear support vector machine; random pixels are drawn anew each time. %s", strings.Join(tested, ", "), end),
+			Intervals: experiment.TrialsNote(t, protocol.TrialsCover) + " The test images are the same in all trials: the intervals do not cover other test images.",
 		}
 	}
 }
@@ -331,7 +354,7 @@ var fig2View = frame.View{
 	From:    chosenBy(fig2Main),
 	Columns: 2,
 	Panels:  fig2Panels(fig2Main, protocol.Percent),
-	Caption: fig2Caption("Test error against the number of images seen, with four ways to choose pixels; lower is better. RMP: squared distortion, printed η; RFE: C = "+table.Format(rfeStrengths[0])+". Bands are 95 % intervals of the mean.", protocol.DescribeVariants),
+	Caption: fig2Caption("Test error against the number of images seen, with four ways to choose pixels; lower is better. RMP: squared distortion, printed η; RFE: C = "+table.Format(rfeStrengths[0])+".", protocol.DescribeVariants),
 	Missing: "errors of any task",
 }
 
@@ -341,8 +364,8 @@ var fig2SettingsView = frame.View{
 	Panels:  fig2Panels(fig2Ways(), protocol.Percent.Without()),
 	Text:    fig2SettingsText(),
 	Caption: fig2Caption("Test error against the number of images seen under the settings that the paper leaves open; the first of RMP and of RFE are those of Fig. 2, and none was chosen by its error. "+
-		"The table adds the error with a ridge of strength 1 in place of generalised cross-validation, the number of pixels in the image of RMP's map, the share of the walk's steps that changed the set in the last round, and the share of trials in which every fit of the support vector machine closed its duality gap to 1e-4 within 1000 passes. "+protocol.DescribeVariants,
-		"C is the weight of the hinge losses: the larger, the less slack."),
+		"The table adds the error with a ridge of strength 1 in place of generalised cross-validation, the number of pixels in the image of RMP's map, the share of the walk's steps that changed the set in the last round, and the share of trials in which every fit of the support vector machine closed its duality gap to 1e-4 within 1000 passes.",
+		protocol.DescribeVariants+" C is the weight of the hinge losses: the larger, the less slack."),
 	Missing: "errors of any task",
 }
 

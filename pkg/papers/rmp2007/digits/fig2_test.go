@@ -139,7 +139,7 @@ func TestJudgeUsesTheGivenPixels(t *testing.T) {
 	s.x, s.y = made(16)
 	s.tested, s.truth = made(8)
 	for _, f := range []int{0, 1} {
-		if err := s.judge(t.Context(), table.Key{"method": "made"}, 12, []int{f}, nil); err != nil {
+		if err := s.score(t.Context(), table.Key{"method": "made"}, 12, []int{f}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -200,12 +200,8 @@ func mapDistortion(x *mat.Dense, pi []int, of func(a, b float64) float64, keep f
 	return sum / pixels
 }
 
-// fig3Colors is the number of groups that have a colour of their own: as many as the palette has.
-const fig3Colors = 10
-
-// shades gives each pixel the rank of its group by size, from 0, the lesser prototype first where sizes are equal, and
-// Grey to those of smaller groups.
-func shades(pi []int) []float64 {
+// ranks gives each pixel the rank of its group by size, from 0, the lesser prototype first where sizes are equal.
+func ranks(pi []int) []float64 {
 	size := map[int]int{}
 	for _, j := range pi {
 		size[j]++
@@ -214,9 +210,7 @@ func shades(pi []int) []float64 {
 	slices.SortStableFunc(groups, func(a, b int) int { return size[b] - size[a] })
 	out := make([]float64, len(pi))
 	for i, j := range pi {
-		if out[i] = float64(slices.Index(groups, j)); out[i] >= fig3Colors {
-			out[i] = plots.Grey
-		}
+		out[i] = float64(slices.Index(groups, j))
 	}
 	return out
 }
@@ -228,10 +222,11 @@ var fig3View = frame.View{
 	Panels:  fig3Panels,
 	Caption: func(t *table.Table) plots.Caption {
 		return plots.Caption{
-			Shows: fmt.Sprintf("The map that RMP draws after %d random training images of two digits: pixels that are mapped to the same pixel are a group. RMP sees neither labels nor which pixels are neighbours.", fig3Images),
-			Data:  fmt.Sprintf("Data: %s, pixels scaled to 0 to 1.", protocol.DigitsShown(protocol.Square(slices.Max(t.Values("row"))+1))),
-			Protocol: fmt.Sprintf("Left: the mean of the images. The ten groups with the most pixels have a colour each, smaller ones are grey. Pixels that are alike on all images, such as those without ink, go at random to any prototype that is like them: two such prototypes make a region that looks like noise. "+
-				"Settings: squared distortion (xᵢ − xⱼ)², η as printed in Theorem 2.1 for %d rounds, 5000 steps of Algorithm 2 per image (500 at smoke scale). First trial shown; the view on coherence counts all trials.", fig3Images),
+			Shows: fmt.Sprintf("The map that RMP draws after %d random training images of two digits: pixels that are mapped to the same pixel are a group. Lines part the groups, and the ten with the most pixels have a colour each. Left: the mean of the images. "+
+				"Pixels that are alike on all images, such as those without ink, go at random to any prototype that is like them: two such prototypes make a region that looks like noise.", fig3Images),
+			Data: fmt.Sprintf("Images of %s, pixels scaled to 0 to 1.", protocol.DigitsShown(protocol.Square(slices.Max(t.Values("row"))+1))),
+			Protocol: fmt.Sprintf("RMP sees neither labels nor which pixels are neighbours. Squared distortion (xᵢ − xⱼ)², η as printed in Theorem 2.1 for %d rounds, 5000 steps of Algorithm 2 per image (500 at smoke scale). "+
+				"The first trial is shown; the view on coherence counts all trials.", fig3Images),
 		}
 	},
 	Missing: "the first trial of any task",
@@ -259,7 +254,7 @@ func fig3Panels(t *table.Table) (out []plots.Panel) {
 		if float64(groups) > frame.Parse("m", cells[1]) {
 			judge.Refuse("%s%d prototypes, want at most m", what, groups)
 		}
-		out = append(out, plots.Panel{Title: fmt.Sprintf("%s, m = %s: %d groups", cells[0], cells[1], groups), HideAxes: true, Marks: []plots.Mark{plots.Heat{Z: g.Rows(shades(pi)), Nominal: true}}})
+		out = append(out, plots.Panel{Title: fmt.Sprintf("%s, m = %s: %d groups", cells[0], cells[1], groups), HideAxes: true, Marks: []plots.Mark{plots.Heat{Z: g.Rows(ranks(pi)), Nominal: true}}})
 	}
 	return out
 }
@@ -289,7 +284,7 @@ var coherenceView = frame.View{
 	Panels: frame.PerGroup(func(cells []string) frame.Panel {
 		return frame.Panel{
 			Panel: plots.Panel{Title: cells[0] + ", m = " + cells[1], XLabel: "neighbours mapped to the same pixel (%)"},
-			Of:    []frame.Mark{frame.Dots(plots.Intervals{Name: "map", Color: 0}, "shown", coherence, protocol.Percent), frame.Dots(plots.Intervals{Name: "shuffled map", Color: 1}, "shown", expected, protocol.Percent)},
+			Of:    []frame.Mark{frame.Dots(plots.Intervals{Name: "map"}, "shown", coherence, protocol.Percent), frame.Dots(plots.Intervals{Name: "shuffled map", Color: plots.Vermillion, Shape: plots.Triangle}, "shown", expected, protocol.Percent)},
 		}
 	}, "task", "m").Where("pixels", inkedPixel),
 	Text: &frame.Text{By: []string{"task", "task", "m", "m", "shown", "method", "pixels", "pixels"}, Cells: []frame.Cell{
@@ -298,8 +293,8 @@ var coherenceView = frame.View{
 	}},
 	Caption: frame.Says(fmt.Sprintf("Spatial coherence of maps of pixels after %d random training images of the two digits: the share of pairs of pixels that share an edge and are mapped to the same pixel, of the pixels that have ink on any of the images, "+
 		"against its expectation if the map is shuffled among these pixels, so that groups keep their sizes.", fig3Images),
-		"Random prototypes: m random pixels, and each pixel mapped to the one of them with the least squared distortion on the same images. k-medoids: one local optimum of the squared distortion (FasterPAM).",
-		fmt.Sprintf("The table adds the same for all pixels (those that never have ink make a large region, whoever draws the map), the mean squared distortion per image and pixel on %d other training images, and the number of pixels in the map's image. %s", fig3Images, protocol.DescribeVariants), protocol.TrialsCover),
+		"", "Random prototypes: m random pixels, and each pixel mapped to the one of them with the least squared distortion on the same images. k-medoids: one local optimum of the squared distortion (FasterPAM). "+
+			fmt.Sprintf("The table adds the same for all pixels (those that never have ink make a large region, whoever draws the map), the mean squared distortion per image and pixel on %d other training images, and the number of pixels in the map's image. %s", fig3Images, protocol.DescribeVariants), protocol.TrialsCover),
 	Missing: "scores of any task",
 }
 

@@ -12,7 +12,6 @@ import (
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/papers/rmp2007/protocol"
-	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
@@ -107,8 +106,8 @@ func TestMapDistortion(t *testing.T) {
 	}
 }
 
-// The ten largest groups have colours by size, in order, and all smaller ones are grey.
-func TestShades(t *testing.T) {
+// Groups are ranked by size.
+func TestRanks(t *testing.T) {
 	var pi, want []int
 	for k := range 12 {
 		for range 12 - max(k, 1) { // groups 0 and 1 are of one size
@@ -116,15 +115,13 @@ func TestShades(t *testing.T) {
 			want = append(want, k)
 		}
 	}
-	got := shades(pi)
+	got := ranks(pi)
 	for i, k := range want {
 		switch {
 		case k == 0: // group 1 has the lesser prototype
 			k = 1
 		case k == 1:
 			k = 0
-		case k >= fig3Colors:
-			k = plots.Grey
 		}
 		if got[i] != float64(k) {
 			t.Errorf("pixel %d of prototype %d: %v, want %d", i, pi[i], got[i], k)

@@ -151,13 +151,14 @@ var objectiveView = frame.View{
 	Panels: frame.PerGroup(func(cells []string) frame.Panel {
 		return frame.Panel{
 			Panel: plots.Panel{Title: cells[0] + ", m = " + cells[1], XLabel: "images", YLabel: "regret (3)"},
-			Of:    frame.Lines("method", protocol.Colored(objectiveVariants...), "round", objectiveRegret, frame.Band{}),
+			Of:    frame.Lines("method", variantStyles.Lines(objectiveVariants...), "round", objectiveRegret, frame.Band{}),
 		}
 	}, "task", "m").Where("kind", "loss"),
 	Text: objectiveText(),
 	Caption: func(t *table.Table) plots.Caption {
-		return frame.Says("Regret (3) of the pixels that RMP chooses, image by image, against the map that is best after all of them ("+protocol.DigitsShown(experiment.First(t.Where("kind", "best"), "pixels"))+").",
-			"The best map is the best of 10 runs of FasterPAM; its gap is the share by which a proved lower bound is below its loss, so that a regret against the true optimum is larger by at most that share of the loss.", protocol.DescribeVariants, protocol.TrialsCover)(t)
+		return frame.Says("Regret (3) of the pixels that RMP chooses, image by image, against the map that is best after all of them.",
+			"Images of "+protocol.DigitsShown(experiment.First(t.Where("kind", "best"), "pixels"))+".",
+			"The best map is the best of 10 runs of FasterPAM; its gap is the share by which a proved lower bound is below its loss, so that a regret against the true optimum is larger by at most that share of the loss. "+protocol.DescribeVariants, protocol.TrialsCover)(t)
 	},
 	Missing: "losses of any task",
 }

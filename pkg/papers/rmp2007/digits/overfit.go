@@ -40,7 +40,7 @@ var Overfit = experiment.Spec{
 	Trials:  experiment.Trials(10),
 	Columns: overfitColumns,
 	Trial: func(ctx context.Context, run *experiment.Run) error {
-		return choosePixels(ctx, run, (*digitStream).judgeGaps)
+		return choosePixels(ctx, run, (*digitStream).scoreGaps)
 	},
 	Views:  []experiment.View{{Name: "overfit", Title: "Test error minus training error of ridge regression on chosen pixels", Draw: overfitView.Draw}},
 	Claims: overfitClaims,
@@ -50,7 +50,7 @@ var Overfit = experiment.Spec{
 // overfitVariants are those of protocol.MapVariants that are played: η as printed and as corrected.
 var overfitVariants = []string{"squared, printed eta", "squared, corrected eta"}
 
-// The ridges that judge, as the table names them.
+// The ridges that score, as the table names them.
 const (
 	ridgeGCV   = "cross-validated"
 	ridgeFixed = "fixed"
@@ -68,9 +68,9 @@ var overfitColumns = experiment.Columns{
 	experiment.Number("loss", "", "the same on the test images"),
 }
 
-// judgeGaps fits ridge regression to the first n images on some pixels, once per ridge, and adds its errors and losses on
+// scoreGaps fits ridge regression to the first n images on some pixels, once per ridge, and adds its errors and losses on
 // these images and on the test images.
-func (s *digitStream) judgeGaps(ctx context.Context, key table.Key, n int, pixels []int, _ table.Values) error {
+func (s *digitStream) scoreGaps(ctx context.Context, key table.Key, n int, pixels []int, _ table.Values) error {
 	targets, err := classify.Targets(s.y[:n])
 	if err != nil {
 		return err
@@ -161,35 +161,35 @@ var overfitClaims = experiment.Claims([]experiment.Claim{
 
 var overfitView = frame.View{
 	Of:      []string{"ridge", ridgeGCV},
-	From:    chosenBy(overfitWays),
+	From:    chosenBy(overfitWays).Then(frame.Called("seen", "images", func(n string) string { return n + " images" })),
 	Columns: 2,
 	Panels: frame.PerGroup(func(cells []string) frame.Panel {
 		return frame.Panel{
-			Panel: plots.Panel{Title: cells[0] + ", m = " + cells[1], XLabel: "images seen", YLabel: "test − training error (points)", XLog: true},
-			// Bands of all would hide each other; the other C and all pixels stand in the table only.
-			Of: []frame.Mark{gapLine(0, protocol.Percent), gapLine(1, protocol.Percent.Without()), gapLine(2, protocol.Percent), gapLine(5, protocol.Percent.Without())},
+			Panel: plots.Panel{Title: cells[0] + ", m = " + cells[1], XLabel: "test − training error (percentage points)"},
+			// The other C and all pixels stand in the table only.
+			Of: []frame.Mark{gapDots(0), gapDots(1), gapDots(2), gapDots(5)},
 		}
 	}, "task", "at m"),
 	Text: &frame.Text{By: []string{"task", "task", "at m", "m", "way", "method", "images", "images"}, Cells: []frame.Cell{
 		frame.Of("error on images seen (%)", frame.Column("seen_error"), protocol.Percent, "%.1f"),
 		frame.Of("test error (%)", frame.Column("error"), protocol.Percent, "%.1f"),
-		frame.PlusMinus("gap (points)", gap("error"), protocol.Percent, "%.2f"),
+		frame.PlusMinus("gap (percentage points)", gap("error"), protocol.Percent, "%.2f"),
 		frame.PlusMinus("gap of squared residuals", gap("loss"), frame.Band{}, "%.4f"),
 	}},
 	Caption: func(t *table.Table) plots.Caption {
 		return plots.Caption{
 			Shows: "Test error minus training error of ridge regression on at most m pixels chosen on the same images (ours; the paper only says that choosing without labels overfits less).",
+			Data:  "MNIST, built-in glyphs at smoke scale.",
 			Protocol: fmt.Sprintf("Strength by generalised cross-validation on the images seen, of 25 from 10⁻⁸ to 100 times the largest eigenvalue of their scatter; which one is not kept, and it can be an end. "+
-				"RMP sees no labels (squared distortion; η as printed or corrected for %v images, R = 5000 steps of Algorithm 2 per image, 500 at smoke scale); RFE sees them. A gap counts all overfitting, that of the choice and that of the regression after it; random pixels show the latter alone. "+
-				"Bands are 95 %% intervals of RMP with η printed and of RFE; those of the others are in the table. Data: MNIST, built-in glyphs at smoke scale.", experiment.Last("errors", frame.Numbers(t, "images"))),
+				"RMP sees no labels (squared distortion; η as printed or corrected for %v images, R = 5000 steps of Algorithm 2 per image, 500 at smoke scale); RFE sees them. A gap counts all overfitting, that of the choice and that of the regression after it; random pixels show the latter alone.", experiment.Last("errors", frame.Numbers(t, "images"))),
 			Intervals: experiment.TrialsNote(t, protocol.TrialsCover) + " The test images are the same in all trials: the intervals do not cover other test images.",
 		}
 	},
 	Missing: "errors of any task",
 }
 
-// gapLine draws the gap of errors of a way.
-func gapLine(way int, b frame.Band) frame.Mark {
+// gapDots are the gaps of errors of a way.
+func gapDots(way int) frame.Mark {
 	name := overfitWays[way].name
-	return frame.Line(plots.Line{Name: name, Color: way}, "images", gap("error"), b).Where("way", name)
+	return frame.Dots(styles.Intervals(name), "seen", gap("error"), protocol.Percent).Where("way", name)
 }

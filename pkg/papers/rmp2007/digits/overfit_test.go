@@ -60,7 +60,7 @@ func TestOverfitJudge(t *testing.T) {
 	tested := mat.NewDense(2, 2, []float64{0, 1, 1, 0})
 	s := digitStream{x: seen, tested: tested, y: y, truth: []classify.Label{1, -1}, ridge: 1e-6, rows: overfitColumns.Table()}
 	for _, pixel := range []int{0, 1} {
-		if err := s.judgeGaps(t.Context(), table.Key{"method": "made", "m": strconv.Itoa(pixel)}, 4, []int{pixel}, nil); err != nil {
+		if err := s.scoreGaps(t.Context(), table.Key{"method": "made", "m": strconv.Itoa(pixel)}, 4, []int{pixel}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

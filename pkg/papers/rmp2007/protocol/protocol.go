@@ -3,6 +3,7 @@ package protocol
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -185,12 +186,18 @@ func Beside(column, method, number string, same ...string) frame.Rows {
 	}
 }
 
-// Colored are lines by method, each in a colour of its own.
-func Colored(methods ...string) []plots.Line {
-	var out []plots.Line
-	for k, method := range methods {
-		out = append(out, plots.Line{Name: method, Color: k})
+// Styles are how all figures draw the learners, and some a room's own methods.
+func Styles(own plots.Styles) plots.Styles {
+	out := plots.Styles{
+		RMPPrinted:   {Color: plots.Blue},
+		RMPCorrected: {Color: plots.Vermillion, Dash: plots.Dashed},
+		RMPAnytime:   {Color: plots.Black, Dash: plots.DashDotDot},
+		RMPDoubling:  {Color: plots.Green, Dash: plots.LongDashed},
+		RMPTen:       {Color: plots.Indigo, Dash: plots.Dashed},
+		RMPHundred:   {Color: plots.Brown, Dash: plots.TwoDashes},
+		FTL:          {Color: plots.Orange, Dash: plots.Dotted},
 	}
+	maps.Copy(out, own)
 	return out
 }
 

@@ -321,13 +321,14 @@ func adaptLine(style plots.Line) frame.Mark {
 var adaptView = frame.View{
 	Columns: 2,
 	Panels: frame.PerGroup(func(cells []string) frame.Panel {
-		return frame.Panel{Panel: plots.Panel{Title: cells[0] + ", m = " + cells[1], XLabel: "rounds", YLabel: "loss per pixel"}, Of: []frame.Mark{
-			adaptLine(plots.Line{Name: protocol.RMPPrinted, Color: 0}), adaptLine(plots.Line{Name: protocol.RMPCorrected, Color: 1}),
-			adaptLine(plots.Line{Name: rmpOneSwap, Color: 0, Dash: plots.Dashed}), adaptLine(plots.Line{Name: rmpCorrectedSwap, Color: 1, Dash: plots.Dashed}), adaptLine(plots.Line{Name: bestExchange, Color: 2}),
-			func(rows *table.Table) plots.Mark {
-				return plots.Reference{Name: "the images change", At: float64(protocol.LastRound(rows)) / 2, Vertical: true, Color: plots.Grey}
-			},
-		}}
+		p := frame.Panel{Panel: plots.Panel{Title: cells[0] + ", m = " + cells[1], XLabel: "rounds", YLabel: "loss per pixel"}}
+		for _, style := range styles.Lines(protocol.RMPPrinted, protocol.RMPCorrected, rmpOneSwap, rmpCorrectedSwap, bestExchange) {
+			p.Of = append(p.Of, adaptLine(style))
+		}
+		p.Of = append(p.Of, func(rows *table.Table) plots.Mark {
+			return plots.Reference{Name: "the images change", At: float64(protocol.LastRound(rows)) / 2, Vertical: true, Color: plots.Grey}
+		})
+		return p
 	}, "cell", "m"),
 	Text: &frame.Text{By: []string{"cell", "world", "m", "m", "method", "method"}, Cells: []frame.Cell{
 		frame.PlusMinus("loss per pixel after the change", laterLoss, frame.Band{}, "%.4f"),
@@ -342,8 +343,8 @@ var adaptView = frame.View{
 		}},
 	}},
 	Caption: frame.Says("Loss per pixel and round of m pixels that stand for all pixels of an image, by tenths of the run (ours; the paper only says that its subset can completely change, and so adapts faster).",
-		"One image comes per round; pixel i costs (xᵢ − xⱼ)² where pixel j stands for it. In the middle the images change: from 1 to 0, or from upright 3 and 8 to such that are turned by a quarter.",
+		"One image comes per round; pixel i costs (xᵢ − xⱼ)² where pixel j stands for it. In the middle the images change: from 1 to 0, or from upright 3 and 8 to such that are turned by a quarter. MNIST, built-in glyphs at smoke scale.",
 		"RMP draws anew in each round, by 5000 steps of Algorithm 2 from the set before (200 at smoke scale), η as printed or corrected for the length of the run. "+
-			"One swap: one step of that walk per round. Best exchange: after each round the exchange of one pixel that saves most on all rounds so far, if any does; its map is the best for its set. Data: MNIST, built-in glyphs at smoke scale.", protocol.TrialsCover),
+			"One swap: one step of that walk per round. Best exchange: after each round the exchange of one pixel that saves most on all rounds so far, if any does; its map is the best for its set.", protocol.TrialsCover),
 	Missing: "losses in any world",
 }

@@ -382,13 +382,19 @@ func ofFirst(head string, m frame.Measure) frame.Cell {
 	}}
 }
 
+// styles are those of the learners in all worlds.
+var styles = protocol.Styles(plots.Styles{
+	rmpOneSwap: {Color: plots.Indigo, Dash: plots.Dashed}, rmpCorrectedSwap: {Color: plots.Brown, Dash: plots.LongDashed}, bestExchange: {Color: plots.Black, Dash: plots.DashDotDot},
+	rmpShare: {Color: plots.Purple, Dash: plots.LongDashed}, sensorStart: {Color: plots.Olive},
+	multiOwn: {Color: plots.Green, Dash: plots.LongDashed}, multiRandom: {Color: plots.Purple},
+})
+
 var movingView = frame.View{
 	Columns: 2,
 	Panels: frame.PerGroup(func(cells []string) frame.Panel {
-		styles := protocol.Colored(protocol.RMPPrinted, protocol.RMPCorrected, rmpOneSwap, rmpShare, protocol.FTL)
 		return frame.Panel{
 			Panel: plots.Panel{Title: cells[0], XLabel: "rounds", YLabel: "regret per round"},
-			Of:    append(frame.Lines("method", styles, "round", movingRegret, frame.Band{}), protocol.NoRegret),
+			Of:    append(frame.Lines("method", styles.Lines(protocol.RMPPrinted, protocol.RMPCorrected, rmpOneSwap, rmpShare, protocol.FTL), "round", movingRegret, frame.Band{}), protocol.NoRegret),
 		}
 	}, "cell"),
 	Text: &frame.Text{By: []string{"cell", "world", "method", "method"}, Cells: []frame.Cell{

@@ -90,7 +90,7 @@ var multitaskColumns = experiment.Columns{
 	experiment.Number("side", "", "pixels in a row of the image").In("map"),
 }
 
-// multitaskFresh is the number of rounds of other images on which a final map is judged.
+// multitaskFresh is the number of rounds of other images on which a final map is scored.
 const multitaskFresh = 100
 
 // digitPairs are the tasks.
@@ -298,7 +298,7 @@ var multitaskView = frame.View{
 	Panels: frame.PerGroup(func(cells []string) frame.Panel {
 		return frame.Panel{
 			Panel: plots.Panel{Title: "m = " + cells[0], XLabel: "rounds", YLabel: "mean loss per task so far", XLog: true},
-			Of:    frame.Lines("method", protocol.Colored(multitaskMethods...), "round", protocol.PerRound(lossPerTask), frame.Band{}),
+			Of:    frame.Lines("method", styles.Lines(multitaskMethods...), "round", protocol.PerRound(lossPerTask), frame.Band{}),
 		}
 	}, "m").Where("kind", "loss"),
 	Text: &frame.Text{By: []string{"m", "m", "method", "method"}, Cells: []frame.Cell{
@@ -314,10 +314,11 @@ var multitaskView = frame.View{
 	}},
 	Caption: func(t *table.Table) plots.Caption {
 		return frame.Says("Mean loss per task and round so far of features shared among 45 tasks (ours; the paper only names the application).",
-			"A task is one of the 45 pairs of digits; a feature is a pixel with a sign, which says on which of the two digits it shall have ink. In each round one image of each digit comes; feature f costs task (a, b) (1 − s(u − v))/2, where u and v are the pixel on the images of a and b: ½ if it does not tell them apart, 0 if it is all ink on the right one only.",
-			fmt.Sprintf("RMP maps the 45 tasks to at most m shared features. Own: each task has exponential weights over all features of its own (m is the number of features), with η as printed. Random: the same over m random features. FTL: follow-the-leader, by k-medoids. Bands are 95 %% intervals. "+
-				"The table has the loss after %d rounds, beside that of the best map with m features in hindsight that 10 runs of FasterPAM find, the loss of the last map on %d rounds of other images, and the number of signed pixels that it uses. Data: %s.",
-				protocol.LastRound(t), multitaskFresh, protocol.DigitsShown(protocol.Square(slices.Max(append(t.Where("kind", "map").Values("side"), 0))))), protocol.TrialsCover)(t)
+			"A task is one of the 45 pairs of digits; a feature is a pixel with a sign, which says on which of the two digits it shall have ink. In each round one image of each digit comes; feature f costs task (a, b) (1 − s(u − v))/2, where u and v are the pixel on the images of a and b: ½ if it does not tell them apart, 0 if it is all ink on the right one only. Images of "+
+				protocol.DigitsShown(protocol.Square(slices.Max(append(t.Where("kind", "map").Values("side"), 0))))+".",
+			fmt.Sprintf("RMP maps the 45 tasks to at most m shared features. Own: each task has exponential weights over all features of its own (m is the number of features), with η as printed. Random: the same over m random features. FTL: follow-the-leader, by k-medoids. "+
+				"The table has the loss after %d rounds, beside that of the best map with m features in hindsight that 10 runs of FasterPAM find, the loss of the last map on %d rounds of other images, and the number of signed pixels that it uses.",
+				protocol.LastRound(t), multitaskFresh), protocol.TrialsCover)(t)
 	},
 	Missing: "losses of any trial",
 }

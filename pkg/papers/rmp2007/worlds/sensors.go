@@ -234,8 +234,8 @@ var sensorsView = frame.View{
 	Columns: 3,
 	Panels: frame.PerGroup(func(cells []string) frame.Panel {
 		return frame.Panel{
-			Panel: plots.Panel{Title: cells[0], XLabel: "rounds", YLabel: "regret per object and round", XLog: true},
-			Of:    append(frame.Lines("method", protocol.Colored(sensorMethods...), "round", sensorRegret, frame.Band{}), protocol.NoRegret),
+			Panel: plots.Panel{Title: cells[0], XLabel: "rounds", YLabel: "regret per object", XLog: true},
+			Of:    append(frame.Lines("method", styles.Lines(sensorMethods...), "round", sensorRegret, frame.Band{}), protocol.NoRegret),
 		}
 	}, "cell"),
 	Text: &frame.Text{By: []string{"cell", "world", "method", "method"}, Cells: []frame.Cell{
@@ -248,7 +248,7 @@ var sensorsView = frame.View{
 			"below 0 the learner does better than any fixed placement it is compared with.", describeSensors,
 			fmt.Sprintf("Worlds: grazing: herds stay where they are. circling: herds go round in small circles, five times. migrating: herds go round the grid, once. "+
 				"RMP: η as printed or corrected for the length of the run, or as printed with the doubling trick, which forgets all costs after 1, 3, 7, ... rounds. FTL: follow-the-leader, by k-medoids. "+
-				"Random places: η as printed over 4 random places. The table is after %d rounds. Bands are 95 %% intervals.", protocol.LastRound(t)), protocol.TrialsCover)(t)
+				"Random places: η as printed over 4 random places. The table is after %d rounds.", protocol.LastRound(t)), protocol.TrialsCover)(t)
 	},
 	Missing: "losses in any world",
 }
@@ -265,8 +265,8 @@ func drawSensorFrames(t *table.Table) (plots.Drawing, error) {
 		o, s, f := objects.Where("round", round), sensors.Where("round", round), fixed.Where("round", round)
 		d.Frames = append(d.Frames, plots.Panel{Title: "round " + round, XLabel: "column", YLabel: "row", Equal: true, XMin: -0.5, XMax: sensorSide - 0.5, YMin: -0.5, YMax: sensorSide - 0.5, Marks: []plots.Mark{
 			plots.Points{Name: "object", X: o.Values("x"), Y: o.Values("y"), Color: plots.Grey},
-			plots.Points{Name: "sensor, RMP doubling", X: s.Values("x"), Y: s.Values("y"), Color: 1, Shape: 2},
-			plots.Points{Name: "sensor, RMP printed", X: f.Values("x"), Y: f.Values("y"), Color: 0, Shape: 1},
+			plots.Points{Name: "sensor, RMP doubling", X: s.Values("x"), Y: s.Values("y"), Color: styles[protocol.RMPDoubling].Color, Shape: plots.Square},
+			plots.Points{Name: "sensor, RMP printed", X: f.Values("x"), Y: f.Values("y"), Color: styles[protocol.RMPPrinted].Color, Shape: plots.Triangle},
 		}})
 	}
 	for k := 0; k < len(d.Frames); k += allFrames / sensorStills {

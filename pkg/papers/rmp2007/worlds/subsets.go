@@ -67,7 +67,7 @@ type subsetSettings struct {
 	M      []int `key:"m,list"`     // subsets that are shared
 	Rounds int   `key:"rounds"`
 	Steps  int   `key:"chain steps"`  // R of the walk of a round
-	Fresh  int   `key:"fresh rounds"` // of other images, on which a last map is judged
+	Fresh  int   `key:"fresh rounds"` // of other images, on which a last map is scored
 	Starts int   `key:"starts"`       // of the search for the best map
 }
 
@@ -194,7 +194,7 @@ func (s subsetSettings) share(ctx context.Context, seed random.Seed, drawn [][10
 		return err
 	}
 	final := func(name string, pi []int, loss float64) {
-		cost, mistaken := judgeSubsets(pi, subsets, drawn[s.Rounds:])
+		cost, mistaken := scoreSubsets(pi, subsets, drawn[s.Rounds:])
 		add("final", name, s.Rounds, table.Values{"loss": loss, "fresh": cost, "mistaken": mistaken, "used": float64(len(protocol.Image(pi)))})
 	}
 	final(multiBest, best.Prototype, best.Cost)
@@ -204,9 +204,9 @@ func (s subsetSettings) share(ctx context.Context, seed random.Seed, drawn [][10
 	return nil
 }
 
-// judgeSubsets returns the mean cost of a map over rounds and tasks, and the share of those in which the subset takes
+// scoreSubsets returns the mean cost of a map over rounds and tasks, and the share of those in which the subset takes
 // one image for the other, with half of those in which it cannot tell.
-func judgeSubsets(pi []int, subsets []pixelSubset, rounds [][10][]float64) (cost, mistaken float64) {
+func scoreSubsets(pi []int, subsets []pixelSubset, rounds [][10][]float64) (cost, mistaken float64) {
 	per := 1 / float64(len(rounds)*len(pi))
 	for _, images := range rounds {
 		for k, pair := range digitPairs() {
@@ -231,8 +231,8 @@ var subsetsView = frame.View{
 		for k, size := range subsetSizes {
 			at := strconv.Itoa(size)
 			p.Of = append(p.Of,
-				frame.Line(plots.Line{Name: "RMP: subsets of " + at, Color: k}, "round", protocol.PerRound(lossPerTask), frame.Band{}).Where("method", protocol.RMPPrinted, "size", at),
-				frame.Line(plots.Line{Name: "random: subsets of " + at, Color: k, Dash: plots.Dashed}, "round", protocol.PerRound(lossPerTask), frame.Band{}).Where("method", randomSubsets, "size", at))
+				frame.Line(plots.Line{Name: "RMP, size " + at, Color: k}, "round", protocol.PerRound(lossPerTask), frame.Band{}).Where("method", protocol.RMPPrinted, "size", at),
+				frame.Line(plots.Line{Name: "random, size " + at, Color: k, Dash: plots.Dashed}, "round", protocol.PerRound(lossPerTask), frame.Band{}).Where("method", randomSubsets, "size", at))
 		}
 		return p
 	}, "m").Where("kind", "loss"),
@@ -244,9 +244,9 @@ var subsetsView = frame.View{
 	}},
 	Caption: func(t *table.Table) plots.Caption {
 		return frame.Says("Mean loss per task and round so far of subsets of pixels shared among 45 tasks (ours; the paper only names the application).",
-			"A task is one of the 45 pairs of digits; in each round one image of each digit comes. The collection B has as many subsets as there are signed pixels: all of them, or random subsets of 3 or 9 pixels with random signs, drawn anew per trial. A sign says on which of the two digits the pixel shall have ink.",
-			fmt.Sprintf("A subset S costs (1 − clip(Σ s(u − v)))/2, the sum over its pixels u and v on the two images, clipped to [−1, 1]. RMP maps the 45 tasks to at most m subsets, η as printed in the figure. Random: the same over m random subsets of the collection. Bands are 95 %% intervals. "+
-				"The table has the loss after %d rounds, beside the loss of the best map in hindsight that 3 runs of FasterPAM find, and how the last map does on rounds of other images. Data: MNIST (built-in glyphs at smoke scale).", protocol.LastRound(t)), protocol.TrialsCover)(t)
+			"A task is one of the 45 pairs of digits; in each round one image of each digit comes. The collection B has as many subsets as there are signed pixels: all of them, or random subsets of 3 or 9 pixels with random signs, drawn anew per trial. A sign says on which of the two digits the pixel shall have ink. MNIST (built-in glyphs at smoke scale).",
+			fmt.Sprintf("A subset S costs (1 − clip(Σ s(u − v)))/2, the sum over its pixels u and v on the two images, clipped to [−1, 1]. RMP maps the 45 tasks to at most m subsets, η as printed in the figure. Random: the same over m random subsets of the collection. "+
+				"The table has the loss after %d rounds, beside the loss of the best map in hindsight that 3 runs of FasterPAM find, and how the last map does on rounds of other images.", protocol.LastRound(t)), protocol.TrialsCover)(t)
 	},
 	Missing: "losses of any trial",
 }

@@ -71,7 +71,7 @@ func TestJudgeSubsets(t *testing.T) {
 		images[digit] = []float64{float64(1 - digit%2)}
 	}
 	pi := make([]int, 45) // all to the pixel with ink on the first digit
-	cost, mistaken := judgeSubsets(pi, collection(nil, 1, 1), [][10][]float64{images})
+	cost, mistaken := scoreSubsets(pi, collection(nil, 1, 1), [][10][]float64{images})
 	// Of 45 pairs 20 are of one parity; of the other 25, 15 have the even digit first and 10 the odd one.
 	if want := (20*.5 + 10) / 45; math.Abs(cost-want) > 1e-12 || math.Abs(mistaken-want) > 1e-12 {
 		t.Errorf("cost %v and %v mistaken, want %v of both", cost, mistaken, want)
