@@ -109,7 +109,7 @@ var (
 		experiment.Text("at", "size: which one; bound: u or l; pairs: infeasible (similar, no metric of the basis satisfies them), vacuous (dissimilar, every one does) or skipped (none moves them); inner and chosen: the candidate; stopped and failed: choice for fits in choosing, final for those on the training fold").
 			In("size", "bound", "pairs", "inner", "chosen", "stopped", "failed"),
 		experiment.Number("value", "", "size: the size; bound: the squared distance; rank: the dimensions; otherwise how many documents, pairs, candidates or fits the kind counts"),
-		experiment.Number("of", "", "size: what it is a part of, or the size itself; bound: the median squared distance; rank: the size asked for; pairs: those of that label, or all; wrong and inner: documents judged; chosen: candidates; stopped and failed: fits made"),
+		experiment.Number("of", "", "size: what it is a part of, or the size itself; bound: the median squared distance; rank: the size asked for; pairs: those of that label, or all; wrong and inner: documents tested; chosen: candidates; stopped and failed: fits made"),
 	}
 )
 
@@ -173,7 +173,7 @@ type textTrial struct {
 	rows     *table.Table
 }
 
-// add adds a row; a basis of 0 is none.
+// Add adds a row; a basis of 0 is none.
 func (t *textTrial) Add(kind, method, basis, at string, value, of float64) {
 	t.rows.Add(table.Key{
 		"panel": t.settings.Panel, "collection": t.settings.Collection, "length": t.settings.Norm.String(),
@@ -205,9 +205,9 @@ func (t *textTrial) run(ctx context.Context, bags []text.Bag, y []int, fold []in
 	if err != nil {
 		return err
 	}
-	open := func(train, judge []int, purpose string) (*textSession, error) {
+	open := func(train, held []int, purpose string) (*textSession, error) {
 		defer t.env.Lap("prepare")()
-		return newTextSession(ctx, v, bags, y, train, judge, s, seed, purpose)
+		return newTextSession(ctx, v, bags, y, train, held, s, seed, purpose)
 	}
 
 	var plans []*plan
@@ -228,8 +228,8 @@ func (t *textTrial) run(ctx context.Context, bags []text.Bag, y []int, fold []in
 	}
 	within := sample.StratifiedFolds(seed.Stream("inner folds, "+name), classes, protocol.Folds)
 	for g := range protocol.Folds {
-		inner, judge := protocol.PartedOf(within, g, drawn)
-		session, err := open(inner, judge, fmt.Sprintf("%s, inner fold %d", name, g))
+		inner, held := protocol.PartedOf(within, g, drawn)
+		session, err := open(inner, held, fmt.Sprintf("%s, inner fold %d", name, g))
 		if err != nil {
 			return err
 		}
@@ -246,10 +246,10 @@ func (t *textTrial) run(ctx context.Context, bags []text.Bag, y []int, fold []in
 		return err
 	}
 	t.Sizes(session, len(y), len(drawn))
-	return t.Judge(ctx, session, plans)
+	return t.Score(ctx, session, plans)
 }
 
-// choose judges all candidates of all plans on an inner fold. One that cannot be fitted counts all documents as wrong.
+// Choose scores all candidates of all plans on an inner fold. One that cannot be fitted counts all documents as wrong.
 func (t *textTrial) Choose(ctx context.Context, s *textSession, plans []*plan) error {
 	type entry struct {
 		plan      *plan
@@ -289,8 +289,8 @@ func (t *textTrial) Choose(ctx context.Context, s *textSession, plans []*plan) e
 	return nil
 }
 
-// judge fits the best candidate of each plan to the training fold, or the next one if it fails there, counts the errors and adds the rows.
-func (t *textTrial) Judge(ctx context.Context, s *textSession, plans []*plan) error {
+// Score fits the best candidate of each plan to the training fold, or the next one if it fails there, counts the errors and adds the rows.
+func (t *textTrial) Score(ctx context.Context, s *textSession, plans []*plan) error {
 	arms := make([]arm, len(plans))
 	which, fits := make([]int, len(plans)), make([]protocol.Tally, len(plans))
 	for i, p := range plans {
@@ -323,7 +323,7 @@ func (t *textTrial) Judge(ctx context.Context, s *textSession, plans []*plan) er
 	return nil
 }
 
-// sizes adds those of a training fold and of the protocol.
+// Sizes adds those of a training fold and of the protocol.
 func (t *textTrial) Sizes(s *textSession, documents, inner int) {
 	n, d := s.train.Dims()
 	m, _ := s.test.Dims()

@@ -144,7 +144,7 @@ func atMost(seed random.Seed, purpose string, rows []int, n int) []int {
 	return out
 }
 
-// textSession is what methods learn from, and what they are judged on.
+// textSession is what methods learn from, and what they are scored on.
 type textSession struct {
 	train, test   *sparse.Matrix
 	trainY, testY []int
@@ -328,7 +328,7 @@ func coordinateArm(c coordinates) arm {
 // textBlock is the number of queries that are answered together.
 const textBlock = 128
 
-// wrong counts, for each metric, the test documents that their k nearest training documents classify wrongly. Equal distances
+// Wrong counts, for each metric, the test documents that their k nearest training documents classify wrongly. Equal distances
 // go by the order of the training documents; of classes with equal votes that of the nearest wins. The sparse inner products
 // of a block of queries are taken once for all metrics.
 func (s *textSession) Wrong(ctx context.Context, arms []arm) ([]int, error) {
@@ -410,7 +410,7 @@ func (b *NearestRows) Offer(row int, value float64) {
 	b.limit = b.value[len(b.value)-1]
 }
 
-// vote returns the class with most rows; of several that of the nearest.
+// Vote returns the class with most rows; of several that of the nearest.
 func (b *NearestRows) Vote(y []int) int {
 	best, most := 0, 0
 	for i, r := range b.row {

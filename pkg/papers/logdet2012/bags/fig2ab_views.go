@@ -23,7 +23,7 @@ var fig2abViews = []experiment.View{
 		From: frame.Named("shown", textMethods, besideEuclidean).Then(textRows), Missing: "errors on texts",
 		Text: &frame.Text{By: []string{"collection", "collection", "vectors", "vectors", "shown", "method", "size", "basis"}, Cells: []frame.Cell{
 			vectors.ErrorCell("accuracy (%)", shownAccuracy),
-			{Head: "minus that of Euclidean (points)", Of: func(rows *table.Table) string {
+			{Head: "minus that of Euclidean (percentage points)", Of: func(rows *table.Table) string {
 				if experiment.FirstName(rows, "shown") == protocol.Euclidean {
 					return "–"
 				}
@@ -97,10 +97,10 @@ func textProtocol(t *table.Table) plots.Caption {
 		"20 Newsgroups": "20 Newsgroups, version \"bydate\", both parts: 18,846 posts (the paper says 20,000), subject and body, since senders' addresses would tell the group",
 	}[experiment.FirstName(t, "collection")]
 	if data == "" {
-		data = "built-in, made-up news, in place of the paper's"
+		data = "Built-in, made-up news, in place of the paper's"
 	}
-	return plots.Caption{Data: "Data: " + data + ".", Protocol: fmt.Sprintf("Words are stemmed by Porter's algorithm of 1980; stop words are left out, and all but the %.0f words in most training documents (tf·ln(N/df)). Vocabulary, idf and means are those of the training fold, also in the cross-validation inside it. "+
-		"Protocol: k = %.0f neighbours, equal distances in the order of the training documents, tied votes to the class of the nearest. Per class %.0f similar pairs within it and %.0f between it and the others. u and ℓ: 1st and 99th percentile of the squared Euclidean distances between %.0f training documents. "+
+	return plots.Caption{Data: data + ".", Protocol: fmt.Sprintf("Words are stemmed by Porter's algorithm of 1980. Stop words are left out, and all but the %.0f words in most training documents (tf·ln(N/df)). Vocabulary, idf and means are those of the training fold, also in the cross-validation inside it. "+
+		"k = %.0f neighbours. Equal distances count in the order of the training documents, tied votes for the class of the nearest. Per class %.0f similar pairs within it and %.0f between it and the others. u and ℓ: 1st and 99th percentile of the squared Euclidean distances between %.0f training documents. "+
 		"Basis: the class means; means of randomly chosen classes if it is smaller; k-means of each class if it is larger. γ from 0.01 to 1000, t from −0.5 to 300 and μ of LMNN (¼, ½, ¾, with 3 targets) are chosen per size by a two-fold cross-validation on %.0f documents of the training fold, the first of equals. "+
 		"LMNN learns from %.0f training documents, for its cost. Folds and pairs are the same for all methods.",
 		size(wordsOf), size(protocol.Neighbours), size(protocol.PairsPerClass), size(protocol.PairsPerClass), size(boundDocuments), size(innerDocuments), size(lmnnDocuments)), Intervals: vectors.FoldsNote(t)}
@@ -112,7 +112,7 @@ func drawTextPanel(panel, missing string) func(*table.Table) (plots.Drawing, err
 		v := frame.View{
 			Of: []string{"panel", panel, "length", textReadings[0].String()}, From: bySize.Then(frame.Only("method", textMethods...)), Columns: 2, Missing: missing,
 			Text: &frame.Text{By: []string{"method", "method, accuracy (%)"}},
-			Caption: vectors.Shown("Accuracy of the k nearest training documents, tf-idf of unit length, against the size of the basis, with bands of 95 % intervals. Left: the lines of the paper, which gives no numbers; LSA is centred, LMNN learns in its coordinates, Euclidean has no basis. "+
+			Caption: vectors.Shown("Accuracy of the k nearest training documents, tf-idf of unit length, against the size of the basis. Left: the lines of the paper, which gives no numbers; LSA is centred, LMNN learns in its coordinates, Euclidean has no basis. "+
 				"Right, ours: is it what LogDet learns, or the labels in the basis? The basis alone (distances in its coordinates, nothing learned); W = I + tUUᵀ, one number learned; LMNN in the coordinates of the basis; LSA not centred.", textProtocol),
 		}
 		v.Panels = func(rows *table.Table) (out []plots.Panel) {

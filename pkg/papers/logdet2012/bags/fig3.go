@@ -110,7 +110,7 @@ var (
 		experiment.Text("at", "size: which one; inner and chosen: the candidate; stopped and failed: choice for fits in choosing, final for those on the training images").
 			In("size", "inner", "chosen", "stopped", "failed"),
 		experiment.Number("value", "", "size: the size; negative: a share; otherwise how many images, eigenvalues, candidates or fits the kind counts"),
-		experiment.Number("of", "", "size: the size itself; clipped: training images; negative: 1; missed: classes; wrong and inner: images judged; chosen: candidates; stopped and failed: fits made"),
+		experiment.Number("of", "", "size: the size itself; clipped: training images; negative: 1; missed: classes; wrong and inner: images tested; chosen: candidates; stopped and failed: fits made"),
 	}
 )
 
@@ -149,7 +149,7 @@ type imageTrial struct {
 	rows     *table.Table
 }
 
-// add adds a row; 0 training images are none.
+// Add adds a row; 0 training images are none.
 func (t *imageTrial) Add(kind, method string, per int, at string, value, of float64) {
 	train := ""
 	if per > 0 {
@@ -181,7 +181,7 @@ func (t *imageTrial) Sizes(d *imageData) error {
 	return nil
 }
 
-// run judges all rules with one kernel and number of training images per class. Of the test images nothing enters choices and fits.
+// run scores all rules with one kernel and number of training images per class. Of the test images nothing enters choices and fits.
 func (t *imageTrial) run(ctx context.Context, d *imageData, raw mat.Matrix, kernel string, per int, seed random.Seed) error {
 	end := t.env.Lap("clip")
 	name := fmt.Sprintf("%d per class", per)
@@ -199,7 +199,7 @@ func (t *imageTrial) run(ctx context.Context, d *imageData, raw mat.Matrix, kern
 	t.Add("negative", kernel, per, "", outer.clipped.Share(), 1)
 	for _, m := range imageMethodsOf(t.settings) {
 		end := t.env.Lap(m.rule)
-		err := t.Judge(ctx, m, outer, inner, imageMethod(m.rule, kernel), per)
+		err := t.Score(ctx, m, outer, inner, imageMethod(m.rule, kernel), per)
 		end()
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.rule, err)
@@ -208,11 +208,11 @@ func (t *imageTrial) run(ctx context.Context, d *imageData, raw mat.Matrix, kern
 	return nil
 }
 
-// judge chooses, learns, and adds the rows of a method.
-func (t *imageTrial) Judge(ctx context.Context, m imageRule, outer *imageSession, inner []*imageSession, name string, per int) error {
+// Score chooses, learns, and adds the rows of a method.
+func (t *imageTrial) Score(ctx context.Context, m imageRule, outer *imageSession, inner []*imageSession, name string, per int) error {
 	var tasks []protocol.Task
 	for _, s := range inner {
-		tasks = append(tasks, protocol.Task{Rows: len(s.testY), Judge: func(i int) (int, bool, error) {
+		tasks = append(tasks, protocol.Task{Rows: len(s.testY), Score: func(i int) (int, bool, error) {
 			predicted, stopped, err := m.fit(ctx, s, m.candidates[i], t.settings.Choice)
 			if err != nil {
 				return 0, stopped, err

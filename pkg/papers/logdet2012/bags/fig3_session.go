@@ -263,7 +263,7 @@ func (f *localKernels) describe(g localfeatures.Gray) (points int, err error) {
 	return n, nil
 }
 
-// kernel returns a kernel between all images, with a unit diagonal.
+// Kernel returns a kernel between all images, with a unit diagonal.
 func (f *localKernels) Kernel(ctx context.Context, kernel string) (mat.Matrix, error) {
 	switch kernel {
 	case kernelPMK:
@@ -429,7 +429,7 @@ func readSimilarities(name string, n int) (mat.Matrix, error) {
 // suppliedTolerance is the largest difference between k_ij and k_ji, relative to the largest entry: that of float32.
 const suppliedTolerance = 1e-6
 
-// imageSession is what a method learns from, and what it is judged on.
+// imageSession is what a method learns from, and what it is scored on.
 type imageSession struct {
 	clipped *kernels.Clipped
 	k       *mat.SymDense // between training images, clipped
@@ -482,8 +482,8 @@ func (s *imageSession) inner(ctx context.Context, raw mat.Matrix, y []int, setti
 	fold := sample.StratifiedFolds(seed.Stream("inner folds, "+purpose), s.trainY, protocol.Folds)
 	var out []*imageSession
 	for g := range protocol.Folds {
-		learn, judge := protocol.PartedOf(fold, g, s.train)
-		in, err := newImageSession(ctx, raw, y, learn, judge, settings, seed, fmt.Sprintf("%s, inner fold %d", purpose, g))
+		learn, held := protocol.PartedOf(fold, g, s.train)
+		in, err := newImageSession(ctx, raw, y, learn, held, settings, seed, fmt.Sprintf("%s, inner fold %d", purpose, g))
 		if err != nil {
 			return nil, err
 		}

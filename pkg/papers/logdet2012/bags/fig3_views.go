@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/frame"
@@ -17,9 +18,9 @@ import (
 var fig3Views = []experiment.View{
 	{Name: "fig3a", Title: "Fig. 3(a): recognition rate with learned image kernels", Draw: rateView(0, ofKernels(learnedNN), frame.PerGroup(func(by []string) frame.Panel {
 		return ratePanel(by[0]+": learned kernels", ofKernels(learnedNN), ofKernels(learnedNN))
-	}, "data"), "Mean recognition rate per class of the nearest training image under each learned kernel, against the number of training images per class, with bands of 95 % intervals.")},
-	{Name: "fig3b", Title: "Fig. 3(b): learned image kernels beside those that they start from, nearest neighbour", Draw: besideView("Mean recognition rate per class of the nearest training image under the learned kernel and under the kernel that it starts from, with bands of 95 % intervals. The table has the nearest image by similarities as they are, too, without clipping; PMK needs none.", plainNN, rawNN)},
-	{Name: "svm", Title: "Image kernels: nearest neighbour with the learned kernel beside support vector machines", Draw: besideView("Mean recognition rate per class of the nearest training image under the learned kernel, and of support vector machines with the kernel that it starts from, one per class against the others, hinge loss; bands of 95 % intervals.", plainSVM)},
+	}, "data"), "Mean recognition rate per class of the nearest training image under each learned kernel, against the number of training images per class.")},
+	{Name: "fig3b", Title: "Fig. 3(b): learned image kernels beside those that they start from, nearest neighbour", Draw: besideView("Mean recognition rate per class of the nearest training image under the learned kernel and under the kernel that it starts from. The table has the nearest image by similarities as they are, too, without clipping; PMK needs none.", plainNN, rawNN)},
+	{Name: "svm", Title: "Image kernels: nearest neighbour with the learned kernel beside support vector machines", Draw: besideView("Mean recognition rate per class of the nearest training image under the learned kernel, and of support vector machines with the kernel that it starts from, one per class against the others, hinge loss.", plainSVM)},
 	{Name: "choices", Title: "Image kernels: what was chosen on the training images, and fits that did not converge", Draw: experiment.WithEnds(frame.View{
 		From: imagesIn.Then(frame.Only("method", slices.Concat(ofKernels(learnedNN), ofKernels(plainSVM))...)), Missing: "choices with images",
 		Text: &frame.Text{By: []string{"data", "images", "train", "T", "method", "method"}, Cells: vectors.ChoiceCells},
@@ -48,18 +49,18 @@ func imageProtocol(t *table.Table) plots.Caption {
 	size := vectors.SizesOf(t.Where("data", names[0]))
 	local := fmt.Sprintf("each a set of edge points, %.1f on average. PMK: pyramid match of positions and directions; CORR: best match of geometric blur with positions; "+
 		"SUM: the mean of PMK, a spatial pyramid of directions, and geometric blur without and with positions.", size(featuresPerImage))
-	standIn := "Stand-in, since Caltech-101 may not be passed on; the paper's curves are pictures without numbers and are not drawn: %.0f "
+	standIn := "Stand-in, since Caltech-101 may not be passed on; the paper's curves are pictures without numbers and are not shown: %.0f "
 	data := map[string]string{
 		MadeUpDigits:  fmt.Sprintf(standIn+"built-in, made-up digits, ", size(protocol.Objects)) + local,
 		digitsStandIn: fmt.Sprintf(standIn+"digits of MNIST's training set, drawn anew in each trial, ", size(protocol.Objects)) + local,
 		caltechGrams:  "Caltech-101, the kernel matrices supplied.",
 		caltechPhotos: "Caltech-101, the photographs supplied, with features of ours in place of SIFT.",
 	}
-	c := plots.Caption{Data: "Data:"}
+	var c plots.Caption
 	for _, name := range names {
-		c.Data += " " + data[name]
+		c.Data = strings.TrimSpace(c.Data + " " + data[name])
 	}
-	c.Protocol = fmt.Sprintf("Protocol: T training images per class, all others test; k = 1; mean of the recognition rates of the classes. Per class %.0f similar and %.0f dissimilar pairs, or all there are; u and ℓ: 1st and 99th percentile of the squared distances of training images. "+
+	c.Protocol = fmt.Sprintf("T training images per class, all others test; k = 1; mean of the recognition rates of the classes. Per class %.0f similar and %.0f dissimilar pairs, or all there are; u and ℓ: 1st and 99th percentile of the squared distances of training images. "+
 		"γ from 0.01 to 1000 and C from 0.1 to 100 are chosen by a two-fold cross-validation on the training images, the first of equals. Kernels are clipped on training images.", size(protocol.PairsPerClass), size(protocol.PairsPerClass))
 	if trials := len(t.Where("data", names[0]).Unique("trial")); trials < judge.MinTrials {
 		c.Intervals = fmt.Sprintf("Means over %d trial(s); fewer than %d, so no intervals are given.", trials, judge.MinTrials)
@@ -101,7 +102,7 @@ func rateView(columns int, methods []string, panels frame.Panels, shows string) 
 	}
 }
 
-// besideView draws, per kernel, LogDet and another rule. The text has more of them.
+// besideView shows, per kernel, LogDet and another rule. The text has more of them.
 func besideView(shows, rule string, more ...string) func(t *table.Table) (plots.Drawing, error) {
 	rules := []string{learnedNN, rule}
 	of := func(rules []string, kernel string) (out []string) {

@@ -209,7 +209,7 @@ var (
 		experiment.Text("at", "size: which one; inner and chosen: the candidate; stopped and failed: choice for fits in choosing, final for those on the training fold").
 			In("size", "inner", "chosen", "stopped", "failed"),
 		experiment.Number("value", "", "size: the size; steps: the steps; spectrum: the rank; otherwise how many rows, candidates or fits the kind counts"),
-		experiment.Number("of", "", "size: the rows or pairs that it is a part of, or the size itself; wrong and inner: rows judged; chosen: candidates; stopped and failed: fits made; steps: the cap; spectrum: the order of W"),
+		experiment.Number("of", "", "size: the rows or pairs that it is a part of, or the size itself; wrong and inner: rows tested; chosen: candidates; stopped and failed: fits made; steps: the cap; spectrum: the order of W"),
 		experiment.Vector("eigenvalue", mostFeatures, "", "spectrum: eigenvalues of W, descending, to four digits, in a unit of length in which the median squared distance of training rows is 1").In("spectrum"),
 	}
 )
@@ -231,7 +231,7 @@ func divergencesTrial(ctx context.Context, run *experiment.Run) error {
 	t := &divergenceTrial{divergenceSettings: s, env: run.Env, rows: run.Rows}
 	for f, p := range problems {
 		t.fold = strconv.Itoa(f)
-		if err := t.Judge(ctx, p, phis); err != nil {
+		if err := t.Score(ctx, p, phis); err != nil {
 			return fmt.Errorf("fold %d: %w", f, err)
 		}
 	}
@@ -259,8 +259,8 @@ func (t *divergenceTrial) Add(kind, method, setting, at string, value, of float6
 	t.rows.Add(table.Key{"database": t.Database, "features": t.Scaling.String(), "kind": kind, "method": method, "setting": setting, "fold": t.fold, "at": at}, v)
 }
 
-// judge adds the rows of one fold.
-func (t *divergenceTrial) Judge(ctx context.Context, p *protocol.Problem, phis []phi) error {
+// Score adds the rows of one fold.
+func (t *divergenceTrial) Score(ctx context.Context, p *protocol.Problem, phis []phi) error {
 	p.DataSizes(t.Links, func(what string, value, of int) { t.Add("size", "", "", what, float64(value), float64(of), nil) })
 	plain, err := p.Wrong(ctx, p.InInputSpace(metric.Euclidean{}, learners.Closed))
 	if err != nil {
@@ -278,17 +278,17 @@ func (t *divergenceTrial) Judge(ctx context.Context, p *protocol.Problem, phis [
 		}
 	}
 	for _, f := range phis {
-		if err := t.judgePhi(ctx, outer, inner, f); err != nil {
+		if err := t.scorePhi(ctx, outer, inner, f); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
 	}
 	return nil
 }
 
-func (t *divergenceTrial) judgePhi(ctx context.Context, outer *constrained, inner []*constrained, f phi) error {
+func (t *divergenceTrial) scorePhi(ctx context.Context, outer *constrained, inner []*constrained, f phi) error {
 	var tasks []protocol.Task
 	for _, c := range inner {
-		tasks = append(tasks, protocol.Task{Rows: len(c.Test.Y), Judge: func(i int) (int, bool, error) {
+		tasks = append(tasks, protocol.Task{Rows: len(c.Test.Y), Score: func(i int) (int, bool, error) {
 			r, err := c.fit(ctx, f.params[i], t.Choice)
 			if err != nil {
 				return 0, false, err

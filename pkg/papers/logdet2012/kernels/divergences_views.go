@@ -28,7 +28,7 @@ var divergenceViews = []experiment.View{
 			return p
 		}, "scaling", "data set"),
 		Text: &frame.Text{By: []string{"scaling", "", "data set", "data set"}, Cells: rankCells()},
-		Caption: vectors.Shown("Eigenvalues of W, descending, as shares of the largest, with c, α and τ = 1: geometric means over folds and trials, with bands of their 95 % intervals (corrected as errors are). Shares below 10⁻⁴, zeros among them, are drawn there. The table has the mean rank, also with c, α and τ chosen on training rows.",
+		Caption: vectors.Shown("Eigenvalues of W, descending, as shares of the largest, with c, α and τ = 1: geometric means over folds and trials. Shares below 10⁻⁴, zeros among them, are shown there. The table has the mean rank, also with c, α and τ chosen on training rows.",
 			divergenceProtocol),
 	}.Draw},
 	{Name: "divergences-time", Title: "CPU time to the same KKT residual", DrawTimed: drawTimed(phiPhase, frame.View{
@@ -45,10 +45,13 @@ var divergenceViews = []experiment.View{
 			secondsCell("fixed: CPU time (s)", phiSeconds(settingFixed)), stepsCell(settingFixed), vectors.StoppedCell("at the cap", "setting", settingFixed),
 			secondsCell("chosen: CPU time (s)", phiSeconds(settingChosen)), stepsCell(settingChosen), secondsCell("choosing: CPU time (s)", seconds.Where("kind", "chosen", "fold", "0")),
 		}},
-		Caption: vectors.ShownBy(func(t *table.Table) string {
-			return fmt.Sprintf("CPU time of one core, both folds of a trial, from λ = 0 to a KKT residual of 10⁻⁶, or to the cap of %.0f Newton steps. The figure has c, α and τ = 1, the same problem for all φ; the table also those chosen on training rows, and the inner cross-validation, to a residual of 10⁻² or 30 steps, with its neighbours. Means over trials with 95 %% t intervals.",
-				experiment.First(t.Where("kind", "steps", "method", phiLogDet, "setting", settingFixed), "of"))
-		}, divergenceProtocol),
+		Caption: func(t *table.Table) plots.Caption {
+			c := divergenceProtocol(t)
+			c.Shows = "CPU time of one core, both folds of a trial. The figure has c, α and τ = 1, the same problem for all φ. The table has those chosen on training rows, too, and the inner cross-validation, with its neighbours."
+			c.Protocol += fmt.Sprintf(" Fits go from λ = 0 to a KKT residual of 10⁻⁶, or to the cap of %.0f Newton steps; in choosing to a residual of 10⁻² or 30 steps.", experiment.First(t.Where("kind", "steps", "method", phiLogDet, "setting", settingFixed), "of"))
+			c.Intervals = fmt.Sprintf("Means over %d trials with 95 %% t intervals.", len(t.Unique("trial")))
+			return c
+		},
 	})},
 	{Name: "divergences-choices", Title: "What was chosen on the training folds, and fits that did not converge", Draw: experiment.WithEnds(frame.View{
 		From: scaled.Then(frame.Only("method", phiNames...)).Where("setting", settingChosen), Missing: "choices",
@@ -66,12 +69,8 @@ var scaled = frame.Only("features", scalings...).Then(frame.Called("scaling", "f
 
 // divergenceProtocol describes data and settings in captions.
 func divergenceProtocol(t *table.Table) plots.Caption {
-	data := "wine, ionosphere, balance-scale, iris and soybean-large (UCI)"
-	if experiment.FirstName(t, "database") == protocol.GeneratedLinear {
-		data = "built-in, mixtures of Gaussians"
-	}
 	size := vectors.SizesOf(t)
-	return plots.Caption{Data: "Data: " + data + ".", Protocol: fmt.Sprintf("Pairs as in fig1a: per class %.0f similar and %.0f dissimilar ones of training rows, or all there are, at squared distances of at most u and at least ℓ, the 1st and 99th percentile of the training rows, with slack that costs (c/2)·s². "+
+	return plots.Caption{Data: vectors.UCI(t), Protocol: fmt.Sprintf("Pairs as in fig1a: per class %.0f similar and %.0f dissimilar ones of training rows, or all there are, at squared distances of at most u and at least ℓ, the 1st and 99th percentile of the training rows, with slack that costs (c/2)·s². "+
 		"The unit of length is such that the median squared distance of training rows is 1. k = %.0f neighbours.", size(protocol.PairsPerClass), size(protocol.PairsPerClass), size(protocol.Neighbours)), Intervals: vectors.FoldsNote(t)}
 }
 
@@ -115,10 +114,10 @@ func rankCells() []frame.Cell {
 	return out
 }
 
-// leastShare is where eigenvalues below it, 0 among them, are drawn.
+// leastShare is where eigenvalues below it, 0 among them, are shown.
 const leastShare = 1e-4
 
-// spectrum draws a mean spectrum.
+// spectrum shows a mean spectrum.
 func spectrum(line plots.Line) frame.Mark {
 	return func(g *table.Table) plots.Mark {
 		if g.Len() == 0 {

@@ -68,7 +68,7 @@ var (
 		experiment.Text("rule", "f1: "+voteRule+", the vote of the five nearest queries, or "+meanRule+", the nearest mean of the queries of a digit").In("f1"),
 		experiment.Text("at", "size: which one; path: τ as a share of the largest; inner: the chosen candidate; map: the digit").In("size", "path", "inner", "map"),
 		experiment.Number("value", "", "size: the size; wrong: queries; rank, path: the rank; inner: digits").In("size", "wrong", "rank", "path", "inner"),
-		experiment.Number("of", "", "size: what it is a part of, or the size itself; wrong: queries judged; rank, path: the number of labelled digits; inner: digits judged").In("size", "wrong", "rank", "path", "inner"),
+		experiment.Number("of", "", "size: what it is a part of, or the size itself; wrong: queries tested; rank, path: the number of labelled digits; inner: digits tested").In("size", "wrong", "rank", "path", "inner"),
 		experiment.Vector("F1 of ", digitCount, "", "F1 of the digit").In("f1"),
 		experiment.Vector("x", mapPoints, "", "first coordinates of queries, NaN beyond the last").In("map"),
 		experiment.Vector("y", mapPoints, "", "second coordinates of queries").In("map"),

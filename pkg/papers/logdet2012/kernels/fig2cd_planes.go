@@ -90,7 +90,7 @@ const (
 
 var queryParts = []string{testQueries, trainQueries}
 
-// The rules by which a plane is judged.
+// The rules by which a plane is scored.
 const (
 	voteRule = "5-NN"
 	meanRule = "class mean"
@@ -193,7 +193,7 @@ const (
 	queryDigits      = "queries"
 )
 
-// mapMethods are those whose planes are drawn.
+// mapMethods are those whose planes are shown.
 var mapMethods = []string{ssikdrTop, ssikdrRank, pcaLabelled}
 
 // Predicates and margins of Fig. 2(c, d), fixed before the first run.
@@ -551,8 +551,8 @@ func choosePlanes(ctx context.Context, d *drawnDigits, s planeSettings, seed ran
 	}
 	within := sample.StratifiedFolds(seed.Stream("folds"), d.labelled.y, protocol.Folds)
 	for f := range protocol.Folds {
-		learn, judge := protocol.Parted(within, f)
-		a, b := d.labelled.of(learn), d.labelled.of(judge)
+		learn, held := protocol.Parted(within, f)
+		a, b := d.labelled.of(learn), d.labelled.of(held)
 		purpose := fmt.Sprintf("fold %d", f)
 		for k, candidate := range candidates {
 			p, err := newPlaneProblem(ctx, a, d.unlabelled, s, candidate, seed, purpose)

@@ -40,7 +40,7 @@ var fig2cdViews = []experiment.View{
 		frame.PlusMinus("separated (5-NN, F1 ≥ 0.7)", counted(voteRule, separatedF1), frame.Band{}, "%.1f"), frame.PlusMinus("F1 ≥ 0.8", counted(voteRule, strictF1), frame.Band{}, "%.1f"),
 		frame.PlusMinus("separated (class means, F1 ≥ 0.7)", counted(meanRule, separatedF1), frame.Band{}, "%.1f"), frame.PlusMinus("F1 ≥ 0.8", counted(meanRule, strictF1), frame.Band{}, "%.1f"),
 		frame.WithInterval("mean F1 (5-NN)", meanF1, frame.Band{}), frame.WithInterval("wrong by labelled digits (%)", vectors.Share.Where("kind", "wrong"), frame.Band{}),
-	}}, "Number of digits that a plane separates, mean over seeds with 95 % intervals. The table has a higher F1 and nearest class means in place of the vote, too, and the error of the 5 nearest labelled digits on the queries. τ of rank 2 is the least on the grid at which W has rank 2 or less.")},
+	}}, "Number of digits that a plane separates, mean over seeds. The table has a higher F1 and nearest class means in place of the vote, too, and the error of the 5 nearest labelled digits on the queries. τ of rank 2 is the least on the grid at which W has rank 2 or less.")},
 	{Name: "fig2cd-digits", Title: "Which digits each plane separates", Draw: planeView(frame.Only("rule", voteRule), 0, nil,
 		&frame.Text{By: []string{"kernel", "kernel", "method", "plane", "queries", "queries"}, Cells: digitCells()},
 		"F1 of each digit by the leave-one-out vote in the plane, mean over seeds, and in brackets the number of seeds with which it is separated.")},
@@ -54,7 +54,7 @@ var fig2cdViews = []experiment.View{
 		}
 		return lines
 	}, &frame.Text{By: []string{"kernel", "kernel", "at", "τ, share of the largest"}, Cells: []frame.Cell{frame.PlusMinus("rank of W", frame.Column("value"), frame.Band{}, "%.1f"), rankRange("least to largest")}},
-		"τ of (26), as a share of the least at which W vanishes, against the rank of W; means over seeds with 95 % intervals. Kernel and C are those chosen for the top two directions.")},
+		"τ of (26), as a share of the least at which W vanishes, against the rank of W; means over seeds. Kernel and C are those chosen for the top two directions.")},
 	{Name: "fig2cd-seeds", Title: "USPS digits in the plane, with W of rank 2 and with other seeds", Draw: planesOf(mapMethods, quartileRanks,
 		"Rows: the seeds at the lower quartile, the median and the upper quartile, in the order of the number of digits that Trace-SSIKDR, top two directions, separates, then of its mean F1. Left: the top two directions of W in (26). Middle: a W of rank 2 learned as such. Right: kernel PCA, centred.")},
 	{Name: "fig2cd-choices", Title: "What was chosen on the labelled digits, and the rank of W", Draw: experiment.WithEnds(planeView(frame.Only("kind", "inner", "rank"), 0, nil,
@@ -119,11 +119,13 @@ func digitCells() (out []frame.Cell) {
 // planeProtocol describes data and protocol in captions.
 func planeProtocol(t *table.Table) plots.Caption {
 	size := vectors.SizesOf(t.Where("kernel", experiment.FirstName(t, "kernel")))
-	return plots.Caption{Data: "Data: USPS in the files of The Elements of Statistical Learning; at smoke scale made-up digits.", Protocol: fmt.Sprintf("Each seed draws from zip.train %.0f labelled digits, as many of each class, and %.0f unlabelled ones; the %.0f queries are other digits, from zip.test and from zip.train. "+
-		"Protocol: all pairs within a class are similar and 20 per two classes dissimilar, with quadratic slack; u and ℓ are the 1st and 99th percentile of squared distances in the kernel's space. Gaussian kernel, made data-dependent by a graph of 6 neighbours. Width, weight of the graph, C, τ and ridge are chosen by a two-fold cross-validation on the labelled digits. "+
-		"A digit is separated if the leave-one-out vote of the 5 nearest queries in the plane has an F1 of at least %v.",
-		size(labelledDigits), size(unlabelledDigits), size(queryDigits), separatedF1),
-		Intervals: fmt.Sprintf("%d seeds; 95 %% t intervals over seeds, from 6 on, are over draws of digits from these data.", len(t.Unique("trial")))}
+	return plots.Caption{
+		Data: fmt.Sprintf("USPS as in the files of The Elements of Statistical Learning; at smoke scale made-up digits. Each seed draws from zip.train %.0f labelled digits, as many of each class, and %.0f unlabelled ones. The %.0f queries are other digits, from zip.test and from zip.train.",
+			size(labelledDigits), size(unlabelledDigits), size(queryDigits)),
+		Protocol: fmt.Sprintf("All pairs within a class are similar and 20 per two classes dissimilar, with quadratic slack; u and ℓ are the 1st and 99th percentile of squared distances in the kernel's space. The Gaussian kernel is made data-dependent by a graph of 6 neighbours. "+
+			"Width, weight of the graph, C, τ and ridge are chosen by a two-fold cross-validation on the labelled digits. A digit is separated if the leave-one-out vote of the 5 nearest queries in the plane has an F1 of at least %v.", separatedF1),
+		Intervals: fmt.Sprintf("%d seeds; 95 %% t intervals over seeds, from 6 on, are over draws of digits from these data.", len(t.Unique("trial"))),
+	}
 }
 
 // ranked are the trials in the order of the number of digits that Trace-SSIKDR separates, then of its mean F1.

@@ -105,7 +105,7 @@ var (
 		experiment.Text("k", "columns of J").In(perJ...),
 		experiment.Text("at", "size: which one").In("size"),
 		experiment.Number("value", "", "size: the size; wrong: test rows; objective: its value; steps: the steps; rank: columns"),
-		experiment.Number("of", "", "size: the training rows; wrong: test rows judged; objective: that of "+fitKernel+"; steps: the cap; rank: the columns of J"),
+		experiment.Number("of", "", "size: the training rows; wrong: test rows tested; objective: that of "+fitKernel+"; steps: the cap; rank: the columns of J"),
 	}
 )
 
@@ -258,12 +258,12 @@ func reductionTrial(ctx context.Context, run *experiment.Run) error {
 	}{{protocol.TrainRows, n}, {constrainedRows, len(r.constrained)}, {pairsGiven, len(r.constraints)}} {
 		add("size", "", 0, size.what, float64(size.value), float64(n))
 	}
-	judged := func(j string, k int, kernel *mat.SymDense) error {
+	score := func(j string, k int, kernel *mat.SymDense) error {
 		wrong, err := r.wrongBy(ctx, kernel)
 		add("wrong", j, k, "", float64(wrong), float64(len(r.Test.Y)))
 		return err
 	}
-	if err := judged(protocol.Euclidean, 0, r.kernel.All); err != nil {
+	if err := score(protocol.Euclidean, 0, r.kernel.All); err != nil {
 		return err
 	}
 	end := run.Lap(reductionPhase(fitKernel, strconv.Itoa(len(r.constrained))))
@@ -278,7 +278,7 @@ func reductionTrial(ctx context.Context, run *experiment.Run) error {
 		add("rank", j, k, "", float64(rank), float64(k))
 	}
 	fitted(fitKernel, len(r.constrained), len(r.constrained), exact.Result, exact.Objective)
-	if err := judged(fitKernel, len(r.constrained), exact.All(r.kernel.All)); err != nil {
+	if err := score(fitKernel, len(r.constrained), exact.All(r.kernel.All)); err != nil {
 		return err
 	}
 	for _, kind := range append(slices.Clone(jNames), noReduction) {
@@ -301,7 +301,7 @@ func reductionTrial(ctx context.Context, run *experiment.Run) error {
 				return fmt.Errorf("%s, k = %d: %w", kind, k, err)
 			}
 			fitted(kind, k, k-fit.Dropped, fit.Result, fit.Objective)
-			if err := judged(kind, k, r.reducedKernel(j, fit)); err != nil {
+			if err := score(kind, k, r.reducedKernel(j, fit)); err != nil {
 				return err
 			}
 		}

@@ -17,7 +17,7 @@ const (
 	sameObjective = 1e-4
 	// A small J has a fifth of the columns that make the reduction exact.
 	smallJ = 20
-	// "as good": within 2 points of the exact fit.
+	// "as good": within 2 percentage points of the exact fit.
 	sameReduced = 0.02
 	// "pays": at least twice as fast.
 	paysTimes = 2
@@ -27,7 +27,7 @@ var reductionClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "reduction-exact", View: "reduction",
 		Ours:      true,
-		Statement: "Ours: with indicators of the constrained points as J the answer is that without a reduction.",
+		Statement: "Ours: with indicators of the constrained objects as J the answer is that without a reduction.",
 		Where:     "ours, after Theorem 7", Theirs: "no number",
 		Predicate: "In each trial, on each data set and for each φ: the objectives with J = indicators of all constrained points, with J = I and of FitKernel differ by at most 10⁻⁴ of the latter.",
 		Test: frame.Always(func(trial *table.Table) bool {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/frame"
@@ -39,7 +40,7 @@ var reductionViews = []experiment.View{
 	{Name: "reduction", Title: "Error of a reduced kernel, less that of the exact one", Draw: frame.View{
 		From: reductionRows, Columns: 2, Missing: "reduced fits",
 		Panels: frame.PerGroup(func(cells []string) frame.Panel {
-			p := frame.Panel{Panel: plots.Panel{Title: cells[0], XLabel: "test error less that of the exact kernel (points)"}}
+			p := frame.Panel{Panel: plots.Panel{Title: cells[0], XLabel: "test error less that of the exact kernel (percentage points)"}}
 			for _, j := range jNames {
 				p.Of = append(p.Of, lessExact(j))
 			}
@@ -69,7 +70,7 @@ var reductionViews = []experiment.View{
 		Text: &frame.Text{By: []string{"cell", "data set, φ", "J", "J", "columns", ""}, Cells: []frame.Cell{
 			columnsCell, secondsCell("CPU time (s)", reductionTime), frame.Of("Newton steps", frame.Column("value").Where("kind", "steps"), frame.Band{}, "%.0f"),
 		}},
-		Caption: vectors.Shown("CPU time of one core to make J and to fit, to a KKT residual of 10⁻⁶ or 150 Newton steps. "+fitKernel+" leaves out the objects without pairs by itself, which is the reduction by indicators of the constrained points; the line of "+noReduction+" keeps all training rows. FitReduced checks the whole K₀, FitKernel its part.", reductionProtocol),
+		Caption: vectors.Shown("CPU time of one core to make J and to fit, to a KKT residual of 10⁻⁶ or 150 Newton steps. "+fitKernel+" leaves out the objects without pairs by itself, which is the reduction by indicators of the constrained objects; the line of "+noReduction+" keeps all training rows. FitReduced checks the whole K₀, FitKernel its part.", reductionProtocol),
 	})},
 }
 
@@ -77,7 +78,7 @@ var reductionViews = []experiment.View{
 var reductionStyles = protocol.StylesWith(plots.Ordered(jNames...), plots.Styles{fitKernel: {Color: plots.Black}, noReduction: {Color: plots.Orange}})
 
 // ofJ is what captions say of J.
-const ofJ = "J is of random normal numbers, of indicators of k clusters, or of indicators of k of the constrained points, of which all make the reduction exact."
+const ofJ = "J is of random normal numbers, of indicators of k clusters, or of indicators of k of the constrained objects, of which all make the reduction exact."
 
 // reductionRows are the rows in the order of the views.
 var reductionRows = frame.Rows(withAll).Then(frame.Only("J", slices.Concat([]string{fitKernel, noReduction}, jNames, []string{protocol.Euclidean})...))
@@ -137,12 +138,17 @@ var splits = judge.Rule{Scale: 100, Unit: "points", TestRatio: protocol.TestRati
 // reductionProtocol describes data and settings in captions.
 func reductionProtocol(t *table.Table) plots.Caption {
 	data := ""
-	for name, g := range t.Group("cell") {
+	for cell, g := range t.Group("cell") {
+		name, ok := strings.CutSuffix(cell, ", "+phiLogDet)
+		if !ok { // the rows of each φ are the same
+			continue
+		}
 		size := vectors.SizesOf(g)
 		data += fmt.Sprintf("%s: %.0f training rows, %.0f with pairs, %.0f pairs; ", name, size(protocol.TrainRows), size(constrainedRows), size(pairsGiven))
 	}
 	return plots.Caption{
-		Data:      data + "standardised features, Gaussian kernel with σ² = the median squared distance, scaled so that the median squared distance in the kernel's space is 1; u and ℓ its 1st and 99th percentile; slack costs ½s²; τ of trace is 1.",
+		Data:      strings.TrimSuffix(data, "; ") + ".",
+		Protocol:  "Standardised features. Gaussian kernel with σ² = the median squared distance, scaled so that the median squared distance in the kernel's space is 1; u and ℓ its 1st and 99th percentile; slack costs ½s²; τ of trace is 1.",
 		Intervals: fmt.Sprintf("Means over %d trials, each a random half of the rows for training, with 95 %% t intervals; those of errors are corrected for training sets that overlap (Nadeau and Bengio 2003).", len(t.Unique("trial"))),
 	}
 }

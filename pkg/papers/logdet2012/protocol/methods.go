@@ -153,7 +153,7 @@ func MethodsNamed(s Settings, names []string) []Method {
 	return out
 }
 
-// inInputSpace is what was learnt as a metric of the features.
+// InInputSpace is what was learnt as a metric of the features.
 func (s *Session) InInputSpace(m metric.SqDister, status learners.Status) Learnt {
 	return Learnt{m, s.Train.X, s.Test.X, status == learners.IterationCap || status == learners.NoProgress}
 }
@@ -261,7 +261,7 @@ func Decide(ctx context.Context, candidates []Candidate, tasks []Task, fit func(
 	}, err
 }
 
-// addRows adds the rows of a table that say what was chosen, of which fits, and how many
+// AddRows adds the rows of a table that say what was chosen, of which fits, and how many
 // test rows are wrong: value counts something of so many.
 func (c Choice) AddRows(candidates []Candidate, which int, final Tally, wrong, rows int, add func(kind, at string, value, of int)) {
 	add("wrong", "", wrong, rows)
@@ -280,8 +280,8 @@ func (c Choice) AddRows(candidates []Candidate, which int, final Tally, wrong, r
 	}
 }
 
-// judge chooses, learns, counts the errors of a method and adds the rows of a table.
-func (p *Problem) Judge(ctx context.Context, m Method, rule itml.BoundRule, s Settings, add func(kind, at string, value, of int)) error {
+// Score chooses, learns, counts the errors of a method and adds the rows of a table.
+func (p *Problem) Score(ctx context.Context, m Method, rule itml.BoundRule, s Settings, add func(kind, at string, value, of int)) error {
 	c, err := p.Choose(ctx, m, rule, s.Choice)
 	if err != nil {
 		return err
@@ -298,7 +298,7 @@ func (p *Problem) Judge(ctx context.Context, m Method, rule itml.BoundRule, s Se
 	return nil
 }
 
-// sizes adds those of the data and the protocol: value of so many.
+// Sizes adds those of the data and the protocol: value of so many.
 func (p *Problem) Sizes(s Settings, add func(what string, value, of int)) {
 	p.DataSizes(s.Links, add)
 	CapSizes(s.Choice, s.Final, add)
@@ -326,7 +326,7 @@ func SimilarIn(links []metric.Link) int {
 	return n
 }
 
-// dataSizes adds those of the data, of so many pairs per class.
+// DataSizes adds those of the data, of so many pairs per class.
 func (p *Problem) DataSizes(perClass int, add func(what string, value, of int)) {
 	similar, count := SimilarIn(p.Links), CountOf(slices.Concat(p.Train.Y, p.Test.Y))
 	n := len(p.Train.Y) + len(p.Test.Y)

@@ -50,11 +50,11 @@ type Method struct {
 type Choice struct {
 	Wrong []int // of rows, by candidate; all rows for one that failed
 	Order []int // of candidates, best first
-	Rows  int   // that were judged
+	Rows  int   // that were scored
 	Fits  Tally
 }
 
-// NewChoice is one among n candidates of which none was judged.
+// NewChoice is one among n candidates of which none was scored.
 func NewChoice(n int) Choice { return Choice{Wrong: make([]int, n), Order: Numbers(n)} }
 
 // Tally counts fits.
@@ -70,14 +70,14 @@ func (t *Tally) Add(stopped bool, err error) {
 	}
 }
 
-// Task is a fold of an inner cross-validation: judge fits a candidate and counts how many
+// Task is a fold of an inner cross-validation: Score fits a candidate and counts how many
 // of its rows are wrong.
 type Task struct {
 	Rows  int
-	Judge func(candidate int) (wrong int, stopped bool, err error)
+	Score func(candidate int) (wrong int, stopped bool, err error)
 }
 
-// Choose judges n candidates on all tasks. A candidate that cannot be fitted, for a step
+// Choose scores n candidates on all tasks. A candidate that cannot be fitted, for a step
 // that float64 does not hold or a singular matrix, counts all rows as wrong. With one
 // candidate nothing is fitted.
 func Choose(ctx context.Context, n int, tasks []Task) (Choice, error) {
@@ -91,7 +91,7 @@ func Choose(ctx context.Context, n int, tasks []Task) (Choice, error) {
 			if err := ctx.Err(); err != nil {
 				return c, err
 			}
-			wrong, stopped, err := t.Judge(i)
+			wrong, stopped, err := t.Score(i)
 			if err := ctx.Err(); err != nil { // a fit that was stopped has not failed
 				return c, err
 			}
@@ -106,7 +106,7 @@ func Choose(ctx context.Context, n int, tasks []Task) (Choice, error) {
 	return c, nil
 }
 
-// choose judges the candidates of a method in the inner cross-validation.
+// Choose scores the candidates of a method in the inner cross-validation.
 func (p *Problem) Choose(ctx context.Context, m Method, rule itml.BoundRule, b Budget) (Choice, error) {
 	var tasks []Task
 	for _, s := range p.Inner {
@@ -142,7 +142,7 @@ func FirstFit(ctx context.Context, order []int, candidates []Candidate, fit func
 	return 0, fits, errors.Join(errs...)
 }
 
-// learn fits the best candidate to all training rows, or the next one if it fails there.
+// Learn fits the best candidate to all training rows, or the next one if it fails there.
 func (p *Problem) Learn(ctx context.Context, m Method, rule itml.BoundRule, order []int, b Budget) (which int, l Learnt, fits Tally, err error) {
 	which, fits, err = FirstFit(ctx, order, m.Candidates, func(i int) (bool, error) {
 		var err error
@@ -172,8 +172,8 @@ func (s *Session) wrongAt(ctx context.Context, l Learnt, ks []int) ([]int, error
 	return knn.Errors(ctx, l.Test, s.Test.Y, ks)
 }
 
-// judgeNeighbours chooses a metric and then k, and counts the errors of the metric at each k.
-func (p *Problem) JudgeNeighbours(ctx context.Context, m Method, s NeighbourSettings, add func(kind, at string, value, of int)) error {
+// ScoreNeighbours chooses a metric and then k, and counts the errors of the metric at each k.
+func (p *Problem) ScoreNeighbours(ctx context.Context, m Method, s NeighbourSettings, add func(kind, at string, value, of int)) error {
 	c, err := p.Choose(ctx, m, itml.BoundPercentiles, s.Choice)
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func (p *Problem) JudgeNeighbours(ctx context.Context, m Method, s NeighbourSett
 	if err != nil {
 		return err
 	}
-	inner, judged := make([]int, len(s.Ks)), 0
+	inner, scored := make([]int, len(s.Ks)), 0
 	for _, in := range p.Inner {
 		fit, err := m.Fit(ctx, in, itml.BoundPercentiles, m.Candidates[which], s.Choice)
 		if err != nil {
@@ -195,14 +195,14 @@ func (p *Problem) JudgeNeighbours(ctx context.Context, m Method, s NeighbourSett
 		for i, w := range wrong {
 			inner[i] += w
 		}
-		judged += len(in.Test.Y)
+		scored += len(in.Test.Y)
 	}
 	tested, err := p.wrongAt(ctx, l, s.Ks)
 	if err != nil {
 		return err
 	}
 	for i, k := range s.Ks {
-		add("inner", LabelOf(k), inner[i], judged)
+		add("inner", LabelOf(k), inner[i], scored)
 		add("wrong", LabelOf(k), tested[i], len(p.Test.Y))
 	}
 	best := slices.Min(inner)
@@ -263,7 +263,7 @@ type Settings struct {
 // Budget caps a fit: Bregman projections of LogDet, iterations of MCML and LMNN.
 type Budget struct{ Projections, Iterations int }
 
-// cycles is the cap on cycles over n links.
+// Cycles is the cap on cycles over n links.
 func (b Budget) Cycles(n int) int { return max(b.Projections/max(n, 1), 1) }
 
 // Folds is the number of parts of both cross-validations.
@@ -332,7 +332,7 @@ type Part struct {
 
 func RowsOf(s *datasets.Set, idx []int) Part { return Part{s.Rows(idx), s.Labels(idx)} }
 
-// Session is what a method learns from, and what it is judged on.
+// Session is what a method learns from, and what it is scored on.
 type Session struct {
 	Train, Test Part
 	Links       []metric.Link // of rows of train, in random order
@@ -365,7 +365,7 @@ func NewSession(set *datasets.Set, train, test []int, s Settings, seed random.Se
 	return out, err
 }
 
-// bounds returns u and ℓ by a rule, of the squared Euclidean distances of all pairs of
+// Bounds returns u and ℓ by a rule, of the squared Euclidean distances of all pairs of
 // training rows.
 func (s *Session) Bounds(rule itml.BoundRule) (Bounds, error) {
 	if b, ok := s.inInput[rule]; ok {
@@ -384,7 +384,7 @@ type whitened struct {
 	Bounds
 }
 
-// whitened returns W₀ and, by a rule, u and ℓ of the squared distances under it of all pairs of
+// Whitened returns W₀ and, by a rule, u and ℓ of the squared distances under it of all pairs of
 // training rows: the paper takes them from "a baseline Mahalanobis distance parameterized by W₀",
 // and those of another metric would have no meaning in its units.
 func (s *Session) Whitened(ctx context.Context, rule itml.BoundRule) (*whitened, error) {
@@ -408,7 +408,7 @@ func (s *Session) Whitened(ctx context.Context, rule itml.BoundRule) (*whitened,
 	return w, nil
 }
 
-// median returns the median of the squared Euclidean distances of all pairs of training
+// Median returns the median of the squared Euclidean distances of all pairs of training
 // rows, of which there are fewer than kernels.MedianPoints.
 func (s *Session) Median() (float64, error) {
 	var err error
@@ -435,7 +435,7 @@ type Kernelised struct {
 	Train mat.Symmetric // its block of the training rows
 }
 
-// kernel returns the session under the Gaussian kernel exp(−‖x−y‖²/(2σ²)), σ² the median of
+// Kernel returns the session under the Gaussian kernel exp(−‖x−y‖²/(2σ²)), σ² the median of
 // the squared distances of training rows times width.
 func (s *Session) Kernel(width float64) (*Kernelised, error) {
 	if k, ok := s.inKernel[width]; ok {
@@ -477,7 +477,7 @@ func Numbered(from, to int) *mat.Dense {
 	return out
 }
 
-// wrong counts the test rows that their k nearest training rows classify wrongly.
+// Wrong counts the test rows that their k nearest training rows classify wrongly.
 func (s *Session) Wrong(ctx context.Context, l Learnt) (int, error) {
 	knn, err := nearest.NewKNN(l.Metric, l.Train, s.Train.Y, nearest.KNNOptions{})
 	if err != nil {
@@ -521,8 +521,8 @@ func NewProblemsOf(y []int, rowsBy func(train []int) (*datasets.Set, error), s S
 		p := &Problem{Session: outer}
 		within := sample.StratifiedFolds(seed.Stream("inner folds, "+name), outer.Train.Y, Folds)
 		for g := range Folds {
-			learn, judge := PartedOf(within, g, train)
-			inner, err := NewSession(set, learn, judge, s, seed, fmt.Sprintf("%s, inner fold %d", name, g))
+			learn, held := PartedOf(within, g, train)
+			inner, err := NewSession(set, learn, held, s, seed, fmt.Sprintf("%s, inner fold %d", name, g))
 			if err != nil {
 				return nil, err
 			}

@@ -77,7 +77,7 @@ var (
 		experiment.Text("at", "size: which one; bound: u or l; inner and chosen: the candidate; stopped and failed: choice for fits in choosing, final for those on the training fold").
 			In("size", "bound", "inner", "chosen", "stopped", "failed"),
 		experiment.Number("value", "", "size: the size; bound: the squared distance; otherwise how many rows, candidates or fits the kind counts"),
-		experiment.Number("of", "", "size: the rows, pairs or cap that it is a part of, or the size itself; bound: the median squared distance; wrong and inner: rows judged; chosen: candidates; stopped and failed: fits made"),
+		experiment.Number("of", "", "size: the rows, pairs or cap that it is a part of, or the size itself; bound: the median squared distance; wrong and inner: rows tested; chosen: candidates; stopped and failed: fits made"),
 	}
 )
 
@@ -105,7 +105,7 @@ func fig1aTrial(ctx context.Context, run *experiment.Run) error {
 					break // it uses no rule
 				}
 				end := run.Lap(m.Name)
-				err := t.Judge(ctx, p, m, rule)
+				err := t.Score(ctx, p, m, rule)
 				end()
 				if err != nil {
 					return fmt.Errorf("%s, fold %d: %w", m.Name, f, err)
@@ -171,13 +171,13 @@ func (t *fig1a) Sizes(p *protocol.Problem) error {
 	return nil
 }
 
-// judge adds what a method chooses and how many errors it makes.
-func (t *fig1a) Judge(ctx context.Context, p *protocol.Problem, m protocol.Method, rule itml.BoundRule) error {
+// Score adds what a method chooses and how many errors it makes.
+func (t *fig1a) Score(ctx context.Context, p *protocol.Problem, m protocol.Method, rule itml.BoundRule) error {
 	bounds := ""
 	if m.Bounded {
 		bounds = rule.String()
 	}
-	return p.Judge(ctx, m, rule, t.set.Settings, func(kind, at string, value, of int) {
+	return p.Score(ctx, m, rule, t.set.Settings, func(kind, at string, value, of int) {
 		switch {
 		case kind == "inner":
 			t.addInner(InnerKey{m.Name, bounds, at}, value, of)

@@ -29,10 +29,8 @@ var fig1aViews = []experiment.View{
 			return p
 		}, "reading"),
 		Text: &frame.Text{By: []string{"reading", "", "data set", "data set"}, Cells: append([]frame.Cell{frame.Name("error (%)", "reading")}, errorCells(drawnMethods)...)},
-		Caption: ShownBy(func(t *table.Table) string {
-			return "Test error of the k nearest training rows under each metric, learned from the training fold alone. The paper does not say how features were scaled; its axis reaches 35 %, as only unscaled ones do, which are on the left; on the right each is standardised by its training fold. " +
-				"The paper gives no numbers. The table adds u and ℓ at the same shares of the range (bins), on unscaled features, where the methods without bounds are as before. Wider grid: σ² from 1/32 to 8 medians, where most folds chose the end of ½, 1 and 2. " + FoldsNote(t)
-		}, fig1aProtocol),
+		Caption: Shown("Test error of the k nearest training rows under each metric, learned from the training fold alone. Left: features as they are. The paper does not say how they were scaled; only unscaled ones reach the 35 % of its axis. It gives no numbers. Right: each feature is standardised by its training fold. "+
+			"Wider grid: σ² from 1/32 to 8 medians, where most folds chose an end of ½, 1 and 2. The table adds u and ℓ at the same shares of the range (bins), on unscaled features; methods without bounds are as before.", fig1aMeans),
 	}.Draw},
 	{Name: "bounds", Title: "What the rule of the bounds does: percentiles of distances against shares of their range", Draw: frame.View{
 		Of: []string{"features", asPublished.features}, Columns: 3, Missing: "errors on features as they are",
@@ -48,12 +46,10 @@ var fig1aViews = []experiment.View{
 			BoundCell("u by percentiles (medians)", "bounds", percentiles, "at", protocol.UpperBound), BoundCell("ℓ", "bounds", percentiles, "at", protocol.LowerBound),
 			BoundCell("u by bins (medians)", "bounds", bins, "at", protocol.UpperBound), BoundCell("ℓ", "bounds", bins, "at", protocol.LowerBound),
 			frame.Name("method", "panel"),
-			ErrorCell("error by percentiles (%)", errorBy(percentiles)), ErrorCell("error by bins (%)", errorBy(bins)), ErrorCell("bins minus percentiles (points)", errorBy(bins).Minus(errorBy(percentiles))),
+			ErrorCell("error by percentiles (%)", errorBy(percentiles)), ErrorCell("error by bins (%)", errorBy(bins)), ErrorCell("bins minus percentiles (percentage points)", errorBy(bins).Minus(errorBy(percentiles))),
 		}},
-		Caption: ShownBy(func(t *table.Table) string {
-			return "Features as they are. The paper takes u and ℓ from the 1st and 99th percentiles of the distances. The program of Davis et al. (2007), which its authors used before, speaks of percentiles but divides the range of the distances into 100 equal bins, and takes the centres of two of them: " +
-				"here the first and the last but one, 1 and 99. Where a few rows are far from all others ℓ is then beyond nearly all distances. u and ℓ are squared distances in units of their median, Euclidean; those of the Gaussian kernel are by the same rules. " + FoldsNote(t)
-		}, fig1aProtocol),
+		Caption: Shown("Features as they are. The paper takes u and ℓ from the 1st and 99th percentiles of the distances. The program of Davis et al. (2007), which its authors used before, speaks of percentiles. It divides the range of the distances into 100 equal bins, and takes the centres of two of them: "+
+			"here the first and the last but one, 1 and 99. Where a few rows are far from all others, ℓ is then beyond nearly all distances. u and ℓ are squared distances in units of their median, Euclidean; those of the Gaussian kernel are by the same rules.", fig1aMeans),
 	}.Draw},
 	{Name: "choices", Title: "What was chosen on the training folds, and fits that did not converge", Draw: experiment.WithEnds(frame.View{
 		From: fig1aRows(true).Then(frame.Only("method", drawnMethods...)), Missing: "choices on any data set",
@@ -109,17 +105,27 @@ func FoldsNote(t *table.Table) string {
 	return fmt.Sprintf("Means over both folds of %d trials, each a stratified two-fold cross-validation, with 95 %% t intervals of the folds' errors, corrected for training sets that overlap (Nadeau and Bengio 2003; Bouckaert and Frank 2004; test/train = 1).", trials)
 }
 
-// fig1aProtocol describes data and settings in captions.
-func fig1aProtocol(t *table.Table) plots.Caption {
-	data := "wine, ionosphere, balance-scale, iris and, since the paper does not say which soybean, the complete rows of soybean-large (UCI)"
+// UCI describes the data sets of Fig. 1(a), or the built-in ones in their place.
+func UCI(t *table.Table) string {
 	if first := experiment.FirstName(t, "database"); !slices.ContainsFunc(protocol.Databases, func(d protocol.Database) bool { return d.Name == first }) {
-		data = "built-in, mixtures of Gaussians, in place of the paper's"
+		return "Built-in mixtures of Gaussians, in place of the paper's data."
 	}
+	return "Wine, ionosphere, balance-scale, iris and, as the paper does not say which soybean, the complete rows of soybean-large (UCI)."
+}
+
+// fig1aProtocol describes data and settings in captions, fig1aMeans also what intervals are.
+func fig1aProtocol(t *table.Table) plots.Caption {
 	size := SizesOf(t)
-	return plots.Caption{Data: "Data: " + data + ".", Protocol: fmt.Sprintf("k = %.0f; equal distances in the order of the training rows, tied votes to the class of the nearest. Pairs from the training labels: per class %.0f similar ones within it and %.0f between it and the others, or all there are. "+
+	return plots.Caption{Data: UCI(t), Protocol: fmt.Sprintf("k = %.0f. Equal distances count in the order of the training rows, tied votes for the class of the nearest. Pairs from the training labels: per class %.0f similar ones within it and %.0f between it and the others, or all there are. "+
 		"u and ℓ: 1st and 99th percentile of the squared distances between all pairs of training rows, Euclidean or of the Gaussian kernel. Each method chooses by a two-fold cross-validation inside the training fold, the first of equals: "+
 		"γ from 0.01 to 1000; with it σ² of the kernel exp(−d²/(2σ²)) among ½, 1 and 2 medians of the squared distances; η of LogDet Online (one pass, each pair once) from 0.01 to 10⁶ in 1/ℓ²; the targets (1, 3, 5) and μ (¼, ½, ¾) of LMNN. "+
 		"Folds and pairs are the same for all methods.", size(protocol.Neighbours), size(protocol.PairsPerClass), size(protocol.PairsPerClass))}
+}
+
+func fig1aMeans(t *table.Table) plots.Caption {
+	c := fig1aProtocol(t)
+	c.Intervals = FoldsNote(t)
+	return c
 }
 
 // A caption is said of a table, as is a note in one.

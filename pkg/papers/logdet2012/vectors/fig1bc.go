@@ -84,7 +84,7 @@ var (
 		experiment.Text("at", "class: the topic; size: which one; word: the stem; inner and chosen: the candidate; stopped and failed: choice for fits in choosing, final for those on the training fold").
 			In("class", "size", "word", "inner", "chosen", "stopped", "failed"),
 		experiment.Number("value", "", "size: the size; word: its place in the order of information gain, from 1; otherwise how many documents, candidates or fits the kind counts"),
-		experiment.Number("of", "", "class: documents with this topic only; size: the documents, pairs or cap that it is a part of, or the size itself; word: words selected; wrong and inner: documents judged; chosen: candidates; stopped and failed: fits made"),
+		experiment.Number("of", "", "class: documents with this topic only; size: the documents, pairs or cap that it is a part of, or the size itself; word: words selected; wrong and inner: documents tested; chosen: candidates; stopped and failed: fits made"),
 	}
 )
 
@@ -253,7 +253,7 @@ func fig1bcTrial(ctx context.Context, run *experiment.Run) error {
 			}
 			for _, m := range protocol.MethodsNamed(s.Settings, clarifyMethods) {
 				end := run.Lap(m.Name)
-				err := p.Judge(ctx, m, s.Rules[0], s.Settings, func(kind, at string, value, of int) { add(kind, m.Name, d, f, at, value, of) })
+				err := p.Score(ctx, m, s.Rules[0], s.Settings, func(kind, at string, value, of int) { add(kind, m.Name, d, f, at, value, of) })
 				end()
 				if err != nil {
 					return fmt.Errorf("%s, %s words, fold %s: %w", m.Name, d, f, err)

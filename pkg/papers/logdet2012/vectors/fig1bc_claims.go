@@ -22,7 +22,7 @@ const (
 	// half-width of the 95 % interval of an error of 15 to 25 % that is counted once, on the 540
 	// documents of a trial: 3.0 to 3.7 points. The smaller is taken.
 	optimalMargin = 0.03
-	// "relatively constant": within a sixth of the 30 points that the ticks of the figure's axis span.
+	// "relatively constant": within a sixth of the 30 percentage points that the ticks of the figure's axis span.
 	constantMargin = 0.05
 	// fewDims are "five dimensions".
 	fewDims = 5

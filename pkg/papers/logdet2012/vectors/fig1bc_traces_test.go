@@ -186,7 +186,7 @@ func TestSuppliedTraces(t *testing.T) {
 		}
 	}
 	for _, v := range Fig1bc.Views {
-		for tb, want := range map[*table.Table]string{without: "Stand-in: nine Reuters topics", with: "traces of the Clarify system as supplied"} {
+		for tb, want := range map[*table.Table]string{without: "Stand-in: nine Reuters topics", with: "Traces of the Clarify system as supplied"} {
 			d, err := v.Draw(tb)
 			if err != nil || !strings.Contains(d.Caption.String(), want) || strings.Contains(d.Caption.String(), "Stand-in") != (tb == without) {
 				t.Errorf("%s: caption %q, want %q, error %v", v.Name, d.Caption.String(), want, err)

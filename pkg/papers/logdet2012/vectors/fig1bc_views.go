@@ -41,30 +41,29 @@ var clarifyCurveMethods = []string{protocol.LogDetLinear, protocol.Euclidean, pr
 // wordCaption is a caption with data and settings; on the stand-in they begin with what the data are not.
 func wordCaption(shows string, r results) plots.Caption {
 	size := SizesOf(r.t)
-	c := plots.Caption{Shows: shows, Intervals: FoldsNote(r.t)}
-	if r.program != "" {
-		c.Protocol = traceProtocol(size)
-		return c
+	c := plots.Caption{Shows: shows, Intervals: FoldsNote(r.t), Data: "Traces of the Clarify system as supplied, all runs of Latex, Mpg321, Foxpro and Iptables."}
+	class, same := "class", "Folds"
+	features := "how often a run called each of the functions of greatest information gain about the class on the training fold, each with its best threshold"
+	if r.program == "" {
+		class, same, c.Data = "topic", "Documents, folds", standInData(r)
+		features = "how often a document has each of the stemmed words whose presence has the greatest information gain about the topic on the training fold"
 	}
-	topics := r.t.Where("kind", "class").Unique("at")
-	data := fmt.Sprintf("documents of the ModApte split of Reuters-21578, of both parts, that have one topic only, of the %d topics with the most such documents: at most %.0f of each, drawn anew in each trial, so that trials share documents", len(topics), slices.Max(experiment.NotEmpty("rows of kind class", r.t.Where("kind", "class").Values("value"))))
-	if !slices.Contains(topics, "earn") {
-		data = fmt.Sprintf("built-in, made-up news of %d topics, in place of Reuters", len(topics))
-	}
-	c.Protocol = fmt.Sprintf("Stand-in: nine Reuters topics; the Clarify traces are not public, and the paper gives but one number of them. Data: %s. Features: how often a document has each of the stemmed words whose presence has the greatest information gain about the topic on the training fold, which the inner cross-validation uses too. "+
-		"k = %.0f; equal distances, as between the many documents without a selected word, in the order of the training rows, that of time; tied votes to the class of the nearest. Pairs from the training labels: per topic %.0f similar ones within it and %.0f between it and the others, or all there are. "+
-		countedChoices+"Documents, folds and pairs are the same for all methods and numbers of features.", data, size(protocol.Neighbours), size(protocol.PairsPerClass), size(protocol.PairsPerClass))
+	pairs := size(protocol.PairsPerClass)
+	c.Protocol = fmt.Sprintf("Features: %s; the inner cross-validation has the same. k = %.0f. Equal distances count in the order of the training rows, tied votes for the class of the nearest. Pairs from the training labels: per %s %.0f similar ones within it and %.0f between it and the others, or all there are. "+
+		"u and ℓ: 1st and 99th percentile of the squared distances between all pairs of training rows under W₀, which is I, and for LogDet-InvCov the inverse covariance. Each method chooses by a two-fold cross-validation inside the training fold, the first of equals: γ from 0.01 to 1000; the targets (1, 3, 5) and μ (¼, ½, ¾) of LMNN. "+
+		"%s and pairs are the same for all methods and numbers of features.", features, size(protocol.Neighbours), class, pairs, pairs, same)
 	return c
 }
 
-// countedChoices is what captions say of bounds and choices.
-const countedChoices = "u and ℓ: 1st and 99th percentile of the squared distances between all pairs of training rows under W₀, which is I, and for LogDet-InvCov the inverse covariance. Each method chooses by a two-fold cross-validation inside the training fold, the first of equals: γ from 0.01 to 1000; the targets (1, 3, 5) and μ (¼, ½, ¾) of LMNN. "
-
-// traceProtocol describes data and settings of the original.
-func traceProtocol(size func(what string) float64) string {
-	return fmt.Sprintf("Data: traces of the Clarify system as supplied, all runs of Latex, Mpg321, Foxpro and Iptables. Features: how often a run called each of the functions of greatest information gain about the class on the training fold, each with its best threshold, which the inner cross-validation uses too. "+
-		"k = %.0f; equal distances in the order of the training rows; tied votes to the class of the nearest. Pairs from the training labels: per class %.0f similar ones within it and %.0f between it and the others, or all there are. "+
-		countedChoices+"Folds and pairs are the same for all methods and numbers of features.", size(protocol.Neighbours), size(protocol.PairsPerClass), size(protocol.PairsPerClass))
+// standInData describes the documents in place of the traces.
+func standInData(r results) string {
+	topics := r.t.Where("kind", "class").Unique("at")
+	const not = "Stand-in: nine Reuters topics; the Clarify traces are not public, and the paper gives but one number of them. "
+	if !slices.Contains(topics, "earn") {
+		return not + fmt.Sprintf("Built-in, made-up news of %d topics, in place of Reuters.", len(topics))
+	}
+	most := slices.Max(experiment.NotEmpty("rows of kind class", r.t.Where("kind", "class").Values("value")))
+	return not + fmt.Sprintf("Documents of the ModApte split of Reuters-21578, of both parts, that have one topic only, of the %d topics with most of them. Each trial draws at most %.0f of each, so that trials share documents. They are in the order of time.", len(topics), most)
 }
 
 // byProgram groups results, those of the stand-in together.
@@ -103,7 +102,7 @@ func drawFig1b(all []results) plots.Drawing {
 		}
 		p := plots.Panel{Title: title + featuresOf(printedDims), XLabel: "test error (%)"}
 		for _, r := range group {
-			text.Head = append(text.Head, r.name+": error (%)", "minus that of "+protocol.LogDetLinear+" (points)")
+			text.Head = append(text.Head, r.name+": error (%)", "minus that of "+protocol.LogDetLinear+" (percentage points)")
 			mark := countStyles.Intervals("counts " + Describe[r.features])
 			for i, m := range clarifyMethods {
 				if text.Rows[i] == nil {
@@ -150,7 +149,7 @@ func drawFig1c(all []results) plots.Drawing {
 			title = "stand-in: " + r.name
 		}
 		errors := plots.Panel{Title: title, XLabel: "number of features", YLabel: "test error (%)"}
-		less := plots.Panel{Title: title, XLabel: "test error less that of " + protocol.LogDetLinear + " (points)"}
+		less := plots.Panel{Title: title, XLabel: "test error less that of " + protocol.LogDetLinear + " (percentage points)"}
 		for _, m := range clarifyCurveMethods {
 			line, mark := protocol.Styles.Line(m), protocol.Styles.Intervals(m)
 			for _, n := range dims {
@@ -174,7 +173,8 @@ func drawFig1c(all []results) plots.Drawing {
 	}
 	d.Panels = append(d.Panels, differences...)
 	feature, _ := all[0].nouns()
-	d.Caption = wordCaption("Above: test error against the number of "+feature+"s that are features, for the methods of the paper's figure; the table has intervals, and all methods. Below: the error less that of "+protocol.LogDetLinear+" in the same fold. "+note, all[0])
+	d.Caption = wordCaption("Above: test error against the number of "+feature+"s that are features, for the methods of the paper's figure; the table has intervals, and all methods. Below: the error less that of "+protocol.LogDetLinear+" in the same fold.", all[0])
+	d.Caption.Data += " " + note
 	return d
 }
 

@@ -3,7 +3,6 @@ package vectors
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -78,7 +77,7 @@ var (
 		experiment.Text("fold", "number of the test fold, 0 or 1"),
 		experiment.Text("at", "size: which one; otherwise the number of neighbours"),
 		experiment.Number("value", "", "size: the size; otherwise how many rows or values of k the kind counts"),
-		experiment.Number("of", "", "size: the training rows; wrong and inner: rows judged; chosen: values of k"),
+		experiment.Number("of", "", "size: the training rows; wrong and inner: rows tested; chosen: values of k"),
 	}
 )
 
@@ -100,7 +99,7 @@ func neighbourTrial(ctx context.Context, run *experiment.Run) error {
 		add("size", "", protocol.Neighbours, s.K, len(p.Train.Y))
 		for _, m := range protocol.MethodsNamed(s.Settings, neighbourMethods) {
 			end := run.Lap(m.Name)
-			err := p.JudgeNeighbours(ctx, m, s, func(kind, at string, value, of int) { add(kind, m.Name, at, value, of) })
+			err := p.ScoreNeighbours(ctx, m, s, func(kind, at string, value, of int) { add(kind, m.Name, at, value, of) })
 			end()
 			if err != nil {
 				return fmt.Errorf("%s, fold %d: %w", m.Name, f, err)
@@ -184,11 +183,7 @@ var neighbourViews = []experiment.View{
 
 // neighbourProtocol describes data and settings in captions.
 func neighbourProtocol(t *table.Table) plots.Caption {
-	data := "wine, ionosphere, balance-scale, iris and the complete rows of soybean-large (UCI)"
-	if !slices.Contains(t.Unique("database"), Ionosphere) {
-		data = "built-in, mixtures of Gaussians, in place of the paper's"
-	}
-	return plots.Caption{Data: "Data: " + data + ".", Protocol: fmt.Sprintf("γ of LogDet Linear (0.01 to 1000) is chosen by the errors of %d neighbours in a two-fold cross-validation inside the training fold, then k by the errors under the metrics of that γ there, the smallest of equals. "+
+	return plots.Caption{Data: UCI(t), Protocol: fmt.Sprintf("γ of LogDet Linear (0.01 to 1000) is chosen by the errors of %d neighbours in a two-fold cross-validation inside the training fold, then k by the errors under the metrics of that γ there, the smallest of equals. "+
 		"Its folds train on half as many rows, where fewer neighbours may be best. Pairs and bounds as in logdet2012/fig1a.", paperK(t)), Intervals: FoldsNote(t)}
 }
 
@@ -212,7 +207,7 @@ func drawNeighbours(t *table.Table) (plots.Drawing, error) {
 		Text: &frame.Text{By: []string{"scaling", "", "learner", "", "data set", "data set"}, Cells: []frame.Cell{
 			frame.Name("features", "scaling"), frame.Name("method", "learner"),
 			ErrorCell(fmt.Sprintf("error with k = %d (%%)", ten), ofLearner(paperError)), ErrorCell("with k by cross-validation (%)", ofLearner(chosenError)),
-			ErrorCell("gain (points)", ofLearner(paperError).Minus(ofLearner(chosenError))),
+			ErrorCell("gain (percentage points)", ofLearner(paperError).Minus(ofLearner(chosenError))),
 			{Head: "chosen k (folds)", Of: func(rows *table.Table) string { return Tallied(rows.Where("kind", "chosen").Index("at")) }},
 		}},
 		Caption: Shown("Test error with the paper's number of neighbours, and with the one that each training fold chooses.", neighbourProtocol),

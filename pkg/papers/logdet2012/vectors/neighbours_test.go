@@ -77,7 +77,7 @@ func TestNeighboursAreChosenInside(t *testing.T) {
 		for _, m := range protocol.MethodsNamed(s.Settings, neighbourMethods) {
 			g := tb.Where("method", m.Name, "fold", strconv.Itoa(f))
 			var want float64
-			if err := p.Judge(t.Context(), m, s.Rules[0], s.Settings, func(kind, _ string, value, _ int) {
+			if err := p.Score(t.Context(), m, s.Rules[0], s.Settings, func(kind, _ string, value, _ int) {
 				if kind == "wrong" {
 					want = float64(value)
 				}

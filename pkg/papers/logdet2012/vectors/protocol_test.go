@@ -59,23 +59,23 @@ func TestProblemsAreTheProtocol(t *testing.T) {
 		if both := slices.Sorted(slices.Values(slices.Concat(train, test))); len(slices.Compact(both)) != set.N() || len(train)+len(test) != set.N() {
 			t.Errorf("fold %d: %d and %d rows do not divide %d", f, len(train), len(test), set.N())
 		}
-		judged := map[int]int{}
+		scored := map[int]int{}
 		for _, in := range p.Inner {
-			learn, judge := position(t, set, in.Train), position(t, set, in.Test)
-			for _, i := range slices.Concat(learn, judge) {
+			learn, held := position(t, set, in.Train), position(t, set, in.Test)
+			for _, i := range slices.Concat(learn, held) {
 				if !slices.Contains(train, i) {
 					t.Errorf("fold %d: row %d of the inner cross-validation does not train", f, i)
 				}
 			}
-			for _, i := range judge {
-				judged[i]++
+			for _, i := range held {
+				scored[i]++
 				if slices.Contains(learn, i) {
-					t.Errorf("fold %d: row %d trains and judges", f, i)
+					t.Errorf("fold %d: row %d trains and is held out", f, i)
 				}
 			}
 		}
-		if len(judged) != len(train) {
-			t.Errorf("fold %d: %d of %d training rows are judged by the inner cross-validation", f, len(judged), len(train))
+		if len(scored) != len(train) {
+			t.Errorf("fold %d: %d of %d training rows are scored by the inner cross-validation", f, len(scored), len(train))
 		}
 		for _, s := range append([]*protocol.Session{p.Session}, p.Inner...) {
 			checkPairs(t, s, 30)
@@ -353,7 +353,7 @@ func TestTrialIsComplete(t *testing.T) {
 			if inner.Len() != len(m.Candidates) {
 				t.Errorf("%s %s: %d inner errors, want %d", m.Name, rule, inner.Len(), len(m.Candidates))
 			}
-			for i, n := range inner.Values("of") { // each row is judged in the training part of one fold
+			for i, n := range inner.Values("of") { // each row is scored in the training part of one fold
 				if n != float64(set.N()) || inner.Index("at")[i] != m.Candidates[i].Label {
 					t.Errorf("%s %s, %s: %g inner rows, want %d at %s", m.Name, rule, inner.Index("at")[i], n, set.N(), m.Candidates[i].Label)
 				}
@@ -405,7 +405,7 @@ func TestBestCandidateIsChosen(t *testing.T) {
 				var inner []int
 				var at []string
 				chosen := ""
-				err := p.Judge(t.Context(), m, rule, s, func(kind, label string, value, _ int) {
+				err := p.Score(t.Context(), m, rule, s, func(kind, label string, value, _ int) {
 					switch kind {
 					case "inner":
 						inner, at = append(inner, value), append(at, label)

@@ -141,24 +141,24 @@ var (
 		experiment.Text("at", "size: which one; inner and chosen: the candidate; stopped and failed: choice for fits in choosing, final for the clustering of all rows").
 			In("size", "inner", "chosen", "stopped", "failed"),
 		experiment.Number("value", "", "size: the size; otherwise how many rows, candidates or fits the kind counts"),
-		experiment.Number("of", "", "size: rows of the data set; wrong and inner: rows judged; chosen: candidates; stopped and failed: fits made"),
+		experiment.Number("of", "", "size: rows of the data set; wrong and inner: rows tested; chosen: candidates; stopped and failed: fits made"),
 	}
 )
 
 // clustering is a set of rows to be clustered, of which some have labels that pairs are
-// drawn from, and others are judged.
+// drawn from, and others are scored.
 type clustering struct {
 	x      *mat.Dense
 	y      []int // 0..k−1
 	k      int
 	learn  []int
-	judge  []int
+	held   []int
 	links  []metric.Link     // between rows of learn, in random order
 	starts func() *rand.Rand // the same for all methods
 	pairs  []metric.Link     // all pairs of learn, for bounds
 }
 
-func newClustering(x *mat.Dense, y []int, k int, learn, judge []int, most int, seed random.Seed, purpose string) (*clustering, error) {
+func newClustering(x *mat.Dense, y []int, k int, learn, held []int, most int, seed random.Seed, purpose string) (*clustering, error) {
 	known := make([]int, len(learn))
 	for a, i := range learn {
 		known[a] = y[i]
@@ -167,7 +167,7 @@ func newClustering(x *mat.Dense, y []int, k int, learn, judge []int, most int, s
 	if err != nil {
 		return nil, err
 	}
-	c := &clustering{x: x, y: y, k: k, learn: learn, judge: judge, links: links, pairs: protocol.AllPairs(len(learn)), starts: func() *rand.Rand { return seed.Stream("starts, " + purpose) }}
+	c := &clustering{x: x, y: y, k: k, learn: learn, held: held, links: links, pairs: protocol.AllPairs(len(learn)), starts: func() *rand.Rand { return seed.Stream("starts, " + purpose) }}
 	for _, set := range [][]metric.Link{c.links, c.pairs} {
 		for a, l := range set {
 			set[a].I, set[a].J = learn[l.I], learn[l.J]
@@ -176,17 +176,17 @@ func newClustering(x *mat.Dense, y []int, k int, learn, judge []int, most int, s
 	return c, nil
 }
 
-// wrong counts the rows of judge outside the cluster of their class, for the best
+// Wrong counts the rows of held outside the cluster of their class, for the best
 // one-to-one matching of clusters and classes on these rows.
 func (c *clustering) Wrong(assignment []int) int {
 	together := make([][]int, c.k) // rows of cluster a and class b
 	for a := range together {
 		together[a] = make([]int, c.k)
 	}
-	for _, i := range c.judge {
+	for _, i := range c.held {
 		together[assignment[i]][c.y[i]]++
 	}
-	return len(c.judge) - mostMatched(together, 0, make([]bool, len(together)))
+	return len(c.held) - mostMatched(together, 0, make([]bool, len(together)))
 }
 
 // mostMatched returns the largest sum of one entry from each row on, in different columns
@@ -281,7 +281,7 @@ func loadClusters(env *experiment.Env, seed random.Seed, cell experiment.Cell) (
 }
 
 // newClusterings returns per fold the whole set, of which the training fold has labels
-// and the test fold is judged, and the cross-validation inside the training fold.
+// and the test fold is scored, and the cross-validation inside the training fold.
 func newClusterings(x *mat.Dense, y []int, s clusterSettings, seed random.Seed) (outer []*clustering, inner [][]*clustering, err error) {
 	k := slices.Max(y) + 1
 	most := slices.Max(s.Constraints)
@@ -297,8 +297,8 @@ func newClusterings(x *mat.Dense, y []int, s clusterSettings, seed random.Seed) 
 		within := sample.StratifiedFolds(seed.Stream("inner folds, "+name), rows.Y, protocol.Folds)
 		var parts []*clustering
 		for g := range protocol.Folds {
-			learn, judge := protocol.Parted(within, g)
-			p, err := newClustering(rows.X, rows.Y, k, learn, judge, most, seed, fmt.Sprintf("%s, inner fold %d", name, g))
+			learn, held := protocol.Parted(within, g)
+			p, err := newClustering(rows.X, rows.Y, k, learn, held, most, seed, fmt.Sprintf("%s, inner fold %d", name, g))
 			if err != nil {
 				return nil, nil, err
 			}
@@ -334,7 +334,7 @@ func table1Trial(ctx context.Context, run *experiment.Run) error {
 		for _, m := range clusterersOf(s) {
 			for _, constraints := range s.Constraints {
 				end := run.Lap(m.name)
-				err := judgeClusters(ctx, c, inner[f], m, constraints, s, func(kind, at string, value, of int) { add(kind, m.name, constraints, at, value, of) })
+				err := scoreClusters(ctx, c, inner[f], m, constraints, s, func(kind, at string, value, of int) { add(kind, m.name, constraints, at, value, of) })
 				end()
 				if err != nil {
 					return fmt.Errorf("%s, %d constraints, fold %d: %w", m.name, constraints, f, err)
@@ -351,11 +351,11 @@ func table1Trial(ctx context.Context, run *experiment.Run) error {
 // first returns the first pairs, or all of them.
 func (c *clustering) first(n int) []metric.Link { return c.links[:min(n, len(c.links))] }
 
-// judgeClusters chooses, clusters and counts the errors of a method.
-func judgeClusters(ctx context.Context, c *clustering, inner []*clustering, m clusterer, constraints int, s clusterSettings, add func(kind, at string, value, of int)) error {
+// scoreClusters chooses, clusters and counts the errors of a method.
+func scoreClusters(ctx context.Context, c *clustering, inner []*clustering, m clusterer, constraints int, s clusterSettings, add func(kind, at string, value, of int)) error {
 	var tasks []protocol.Task
 	for _, in := range inner {
-		tasks = append(tasks, protocol.Task{Rows: len(in.judge), Judge: func(i int) (int, bool, error) {
+		tasks = append(tasks, protocol.Task{Rows: len(in.held), Score: func(i int) (int, bool, error) {
 			a, stopped, err := m.fit(ctx, in, in.first(constraints), m.candidates[i], s)
 			if err != nil {
 				return 0, false, err
@@ -371,6 +371,6 @@ func judgeClusters(ctx context.Context, c *clustering, inner []*clustering, m cl
 	if err != nil {
 		return err
 	}
-	addRows(c.Wrong(assignment), len(c.judge), add)
+	addRows(c.Wrong(assignment), len(c.held), add)
 	return nil
 }

@@ -258,13 +258,17 @@ var (
 
 func clusterProtocolBy(starts string) caption {
 	return func(t *table.Table) plots.Caption {
-		data := "Data: ionosphere (UCI), and 317 random digits 3, 8 and 9 of pendigits (UCI), drawn anew in each trial, for the paper's draw is not known; features as they are."
+		data := "Ionosphere (UCI), and 317 random digits 3, 8 and 9 of pendigits (UCI), drawn anew in each trial, as the paper's draw is not known. Features as they are."
 		if printedErrors[baseOf(experiment.FirstName(t, "cell"))] == nil {
-			data = "Data: built-in, mixtures of Gaussians, in place of the paper's."
+			data = "Built-in mixtures of Gaussians, in place of the paper's data."
 		}
-		return plots.Caption{Protocol: "All rows are clustered into as many clusters as there are classes; constraints are random pairs of training rows, similar if of one class, the first of one order; the error is that of the test rows, 1 minus the share of the best one-to-one matching of clusters and classes. " +
-			fmt.Sprintf(starts, SizesOf(startedRows(t).Where("starts", startings[0].name))(startsOf)) + " LogDet: u and ℓ the 1st and 99th percentile of the squared distances of training rows, then k-means under the metric. HMRF-KMeans (Basu et al. 2004) with the squared Euclidean distance, learning none; which variant the paper ran it does not say. γ (0.01 to 1000) and HMRF-KMeans' weight w (0.1 to 100) are chosen by a two-fold cross-validation inside the training fold, with as many constraints, on its labels. " + data,
-			Intervals: FoldsNote(t)}
+		return plots.Caption{
+			Data: data,
+			Protocol: "All rows are clustered into as many clusters as there are classes. Constraints are random pairs of training rows, similar if of one class, the first of one order. The error is that of the test rows: 1 minus the share of the best one-to-one matching of clusters and classes. " +
+				fmt.Sprintf(starts, SizesOf(startedRows(t).Where("starts", startings[0].name))(startsOf)) + " LogDet: u and ℓ are the 1st and 99th percentile of the squared distances of training rows; then k-means under the metric. HMRF-KMeans (Basu et al. 2004) has the squared Euclidean distance and learns none; the paper does not say which variant it ran. " +
+				"γ (0.01 to 1000) and HMRF-KMeans' weight w (0.1 to 100) are chosen by a two-fold cross-validation inside the training fold, with as many constraints, on its labels.",
+			Intervals: FoldsNote(t),
+		}
 	}
 }
 

@@ -30,13 +30,13 @@ func TestMatching(t *testing.T) {
 			c.y[i], assignment[i] = rng.IntN(k), rng.IntN(k)
 			renamed[i] = []int{2, 0, 1}[c.y[i]]
 			if i%3 > 0 {
-				c.judge = append(c.judge, i)
+				c.held = append(c.held, i)
 			}
 		}
 		want := n
 		for _, p := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
 			wrong := 0
-			for _, i := range c.judge {
+			for _, i := range c.held {
 				if p[assignment[i]] != c.y[i] {
 					wrong++
 				}
@@ -62,7 +62,7 @@ func testClusterings(t *testing.T, dataset string) (x *mat.Dense, y []int, outer
 	return set.X, set.Y, outer, inner
 }
 
-// Constraints and bounds are of training rows, and what is judged is not; all rows are
+// Constraints and bounds are of training rows, and what is scored is not; all rows are
 // clustered at the end, the training fold's in choosing.
 func TestClusteringsAreTheProtocol(t *testing.T) {
 	x, y, outer, inner := testClusterings(t, protocol.GeneratedLinear)
@@ -81,11 +81,11 @@ func TestClusteringsAreTheProtocol(t *testing.T) {
 			}
 		}
 		for _, c := range append([]*clustering{c}, inner[f]...) {
-			if n, _ := c.x.Dims(); len(c.learn)+len(c.judge) != n || len(c.pairs) != len(c.learn)*(len(c.learn)-1)/2 {
-				t.Errorf("fold %d: %d rows with labels, %d judged, of %d; %d pairs", f, len(c.learn), len(c.judge), n, len(c.pairs))
+			if n, _ := c.x.Dims(); len(c.learn)+len(c.held) != n || len(c.pairs) != len(c.learn)*(len(c.learn)-1)/2 {
+				t.Errorf("fold %d: %d rows with labels, %d held out, of %d; %d pairs", f, len(c.learn), len(c.held), n, len(c.pairs))
 			}
 			for _, l := range slices.Concat(c.links, c.pairs) {
-				if !slices.Contains(c.learn, l.I) || !slices.Contains(c.learn, l.J) || slices.Contains(c.judge, l.I) || slices.Contains(c.judge, l.J) {
+				if !slices.Contains(c.learn, l.I) || !slices.Contains(c.learn, l.J) || slices.Contains(c.held, l.I) || slices.Contains(c.held, l.J) {
 					t.Fatalf("fold %d: pair %+v is not of rows with labels", f, l)
 				}
 			}
@@ -108,12 +108,12 @@ func TestTestLabelsClusterNothing(t *testing.T) {
 	c := outer[0]
 	spoilt := *c
 	spoilt.y = slices.Clone(c.y)
-	for _, i := range c.judge {
+	for _, i := range c.held {
 		spoilt.y[i] = 0
 	}
 	for _, m := range clusterersOf(s) {
 		read := func(c *clustering) (chosen []string, a []int) {
-			err := judgeClusters(t.Context(), c, inner[0], m, printedConstraints, s, func(kind, at string, _, _ int) {
+			err := scoreClusters(t.Context(), c, inner[0], m, printedConstraints, s, func(kind, at string, _, _ int) {
 				if kind == "chosen" {
 					chosen = append(chosen, at)
 				}
@@ -148,11 +148,11 @@ func TestClusterersUseTheirPairs(t *testing.T) {
 	}
 	a, _, err := clusterByHMRF(t.Context(), c, all, protocol.Candidate{Weight: 1}, s)
 	if err != nil || c.Wrong(a) != 0 {
-		t.Errorf("all pairs known: %d of %d wrong, error %v", c.Wrong(a), len(c.judge), err)
+		t.Errorf("all pairs known: %d of %d wrong, error %v", c.Wrong(a), len(c.held), err)
 	}
 	a, _, err = clusterPlainly(t.Context(), c, nil, protocol.Candidate{}, s)
-	if err != nil || c.Wrong(a) < len(c.judge)/4 {
-		t.Errorf("two classes of two Gaussians without pairs: %d of %d wrong, error %v", c.Wrong(a), len(c.judge), err)
+	if err != nil || c.Wrong(a) < len(c.held)/4 {
+		t.Errorf("two classes of two Gaussians without pairs: %d of %d wrong, error %v", c.Wrong(a), len(c.held), err)
 	}
 }
 
