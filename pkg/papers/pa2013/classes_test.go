@@ -70,7 +70,7 @@ func TestClassesAreThoseOfTheComparison(t *testing.T) {
 	}
 	for _, r := range resultsOf(a) {
 		want := results{r.cell, b.Where("cell", r.cell)}
-		for _, method := range append([]string{euclidean}, judged...) {
+		for _, method := range append([]string{euclidean}, inTable2...) {
 			for column, objects := range map[string]string{nearestOfTied: "objects", firstName: "objects-name"} {
 				byK := want.byNeighbours(method, column)
 				for k, got := range r.classErrors(method, objects) {
@@ -93,7 +93,7 @@ func TestClassesClaims(t *testing.T) {
 				continue
 			}
 			for trial := range madeTrials {
-				for _, m := range judged {
+				for _, m := range inTable2 {
 					for k := 1; k <= 9; k++ {
 						e := err(d, m, k) + 1e-5*float64(trial%3)
 						out.Add(table.Key{"cell": d.cell, "trial": strconv.Itoa(trial), "method": m, "k": strconv.Itoa(k)},

@@ -99,7 +99,7 @@ const (
 // checkpoints is the number of points of the curves of Fig. 1.
 const checkpoints = 20
 
-// snapshots are the parts of all pairs of training rows after which metrics are judged;
+// snapshots are the parts of all pairs of training rows after which metrics are scored;
 // the paper stops at 0.2.
 var snapshots = []float64{0.05, 0.1, 0.2, lastSnapshot}
 
@@ -188,7 +188,7 @@ func (t *comparison) sizes() {
 	}
 }
 
-// method chooses C, learns, and judges one of the paper's methods.
+// method chooses C, learns, and scores one of the paper's methods.
 func (t *comparison) method(ctx context.Context, o online) error {
 	end := t.env.Lap(tunePhase(o.name))
 	all, best, err := t.choose(ctx, o, t.set)
@@ -293,7 +293,7 @@ func (t *comparison) tolerate(ctx context.Context, o online, c float64, k int) e
 	return nil
 }
 
-// itmlTuned learns and judges ITML with the γ that its own cross-validation chooses, and with γ = 1.
+// itmlTuned learns and scores ITML with the γ that its own cross-validation chooses, and with γ = 1.
 func (t *comparison) itml(ctx context.Context, seed random.Seed) error {
 	end := t.env.Lap(tunePhase(itmlTuned))
 	tuned, err := itml.Tune(ctx, seed.Stream("tune"), t.train.x, t.train.y, itml.TunedParams{LabelParams: t.set.itmlParams()})

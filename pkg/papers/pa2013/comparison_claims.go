@@ -14,7 +14,7 @@ import (
 
 // Margins of the qualitative claims, fixed before the first full run. Errors are shares.
 const (
-	// "not significant", "very competitive", "preserving good performance results": 2 points.
+	// "not significant", "very competitive", "preserving good performance results": 2 percentage points.
 	equivalent = 0.02
 	// "most of the cases": more than half.
 	most = 0.5
@@ -24,7 +24,7 @@ const (
 	dramatic = 2.0
 	// "close to 200 %", "about twice": within a quarter of it.
 	aboutTwice = 0.5
-	// "a good trade-off": as many steps again gain less than one point.
+	// "a good trade-off": as many steps again gain less than one percentage point.
 	littleGain = 0.01
 	// Ours: the tolerance that is graded, and what it must save.
 	gradedTolerance = 0.4
@@ -104,7 +104,7 @@ var comparisonClaims = experiment.Claims([]experiment.Claim{
 		Predicate: "Per database and method, our mean error with the paper's rule (best k on the test rows) differs from the printed one by less than 2 points, with its interval, in at least 90 % of the 35 cells; for two rules for tied votes. " +
 			"The intervals are ours; those of the paper are not known." + standInNote,
 		Test: frame.Under(tieRules, func(tie reading) (string, frame.Test) {
-			return tie.name, alike(tableShare, corrected, each(judged, func(method string) frame.Measure { return lessPrinted(optimistic(method, tie.column), method) })).On(public)
+			return tie.name, alike(tableShare, corrected, each(inTable2, func(method string) frame.Measure { return lessPrinted(optimistic(method, tie.column), method) })).On(public)
 		}),
 	},
 	{
@@ -156,7 +156,7 @@ var comparisonClaims = experiment.Claims([]experiment.Claim{
 		Where:     section3 + ", Table 2", Theirs: "8.27, 20.20 and 5.62 %",
 		Predicate: "On soybean and nist16 (BDG10 is not public), the error of each of the six others minus that of PA-LS− is > 0; for k by validation and the paper's best k.",
 		Test: byK(func(errors measure) frame.Test {
-			others := slices.DeleteFunc(slices.Clone(judged), func(m string) bool { return m == "PA-LS-" })
+			others := slices.DeleteFunc(slices.Clone(inTable2), func(m string) bool { return m == "PA-LS-" })
 			return positive(corrected, each(others, func(method string) frame.Measure { return errors(method).Minus(errors("PA-LS-")) })).On(named("soybean", bdg10.cell, "nist16"))
 		}),
 	},

@@ -38,7 +38,7 @@ func (r results) byNeighbours(method, value string) map[string][]float64 {
 func printedK(r rule, errors func(r results, method string) map[string][]float64) frame.Test {
 	return func(t *table.Table) judge.Test {
 		equal := 0
-		units := each(judged, func(method string) frame.Measure {
+		units := each(inTable2, func(method string) frame.Measure {
 			return func(t *table.Table) []float64 {
 				byK := errors(resultsIn(t), method)
 				best := leastMean(byK)

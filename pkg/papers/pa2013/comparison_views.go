@@ -30,7 +30,7 @@ var comparisonViews = []experiment.View{
 	{Name: "tolerance", Title: "Ours: a tolerance on the residual of PA-LS, time against error", DrawTimed: onTimes(drawTolerance)},
 }
 
-// onDatabases draws the databases that a table has. With fewer than least, it notes what is missing.
+// onDatabases renders the databases that a table has. With fewer than least, it notes what is missing.
 func onDatabases(least int, missing string, draw func([]results) plots.Drawing) func(*table.Table) (plots.Drawing, error) {
 	return func(t *table.Table) (plots.Drawing, error) {
 		all := resultsOf(t)
@@ -74,16 +74,20 @@ func drawTable1(all []results) plots.Drawing {
 		"The paper's BDG100 (Table 1; BDG10 in Table 2) is not public: mfeat, Karhunen-Loève and Zernike features of handwritten digits, is a stand-in. Similar: mean over the trials."}}
 }
 
-// protocol describes data and settings in captions.
-func protocol(all []results) string {
-	s := mainSettings
+// comparisonCaption is a caption with data and settings; how is what a view adds to them.
+func comparisonCaption(all []results, shows, how string) plots.Caption {
 	names := "wine, ionosphere, balance, soybean (UCI), nist16 (PRTools), mfeat as a stand-in for BDG100"
 	if all[0].database().cell == "" {
-		names = "built-in, a Gaussian mixture and the rule of balance, in place of the paper's"
+		names = "a built-in Gaussian mixture and the rule of balance, in place of the paper's"
 	}
-	return fmt.Sprintf("Data: %s; features %s with numbers from the training rows; start (M, b) = 0; C from 10⁻⁴ to 10² by the error of nearest neighbours on validation rows, per method, database and trial, the smallest of equals, and k with it; "+
-		"ITML on the same pairs, with bounds by the rule of its authors' program (bins 5 and 95 of 100 between the extreme squared distances of 1,000 random pairs) and γ from 10⁻⁴ to 10⁴ by its two-fold cross-validation (k = 4). Splits, pairs and their order are the same for all methods of a trial; "+
-		"on soybean ITML has all 8,400 pairs, of which an online method sees T.", names, describeScaling[s.Scaling.String()])
+	return plots.Caption{
+		Shows: shows,
+		Data:  fmt.Sprintf("Databases: %s. Features are %s with numbers from the training rows.", names, describeScaling[mainSettings.Scaling.String()]),
+		Protocol: how + "The start is (M, b) = 0. C is from 10⁻⁴ to 10² by the error of nearest neighbours on validation rows, per method, database and trial, the smallest of equals, and k with it. " +
+			"ITML has the same pairs, bounds by the rule of its authors' program (bins 5 and 95 of 100 between the extreme squared distances of 1,000 random pairs) and γ from 10⁻⁴ to 10⁴ by its two-fold cross-validation (k = 4). Splits, pairs and their order are the same for all methods of a trial; " +
+			"on soybean ITML has all 8,400 pairs, of which an online method sees T.",
+		Intervals: splitsNote(all),
+	}
 }
 
 var describeScaling = map[string]string{"raw": "as they are", "zscore": "standardised", "minmax": "scaled to 0–1"}
@@ -98,17 +102,15 @@ func splitsNote(all []results) string {
 }
 
 func drawFig1(all []results) plots.Drawing {
-	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: append([]string{"predictive loss at the end (%)"}, shownNames(onlineNames)...)}}
+	d := plots.Drawing{Columns: min(2, len(all)), Text: &plots.TextTable{Head: append([]string{"predictive loss at the end (%)"}, shownNames(onlineNames)...)}}
 	for _, r := range all {
 		p := plots.Panel{Title: r.title(), XLabel: "steps", YLabel: "predictive 0–1 loss (%)"}
 		row := []string{r.title()}
-		for i, o := range onlines {
-			line := plots.Line{Name: shown.Replace(o.name), Color: i / 2, Dash: map[bool]int{true: plots.Dashed}[i%2 == 1]}
+		for _, o := range onlines {
+			line := styles.Line(shown.Replace(o.name))
 			for _, at := range r.t.Where("kind", "loss", "method", o.name).Unique("at") {
 				step := frame.Parse("at", at)
-				m, half := judge.Summarize(column("loss", o.name, at, "count").Times(100 / step)(r.t)).Interval()
-				line.X, line.Y = append(line.X, step), append(line.Y, m)
-				line.Lo, line.Hi = append(line.Lo, math.Max(0, m-half)), append(line.Hi, m+half)
+				line.X, line.Y = append(line.X, step), append(line.Y, stat.Mean(column("loss", o.name, at, "count").Times(100/step)(r.t), nil))
 			}
 			p.Marks = append(p.Marks, line)
 			row = append(row, r.summary(losses(o.name)(r.t)).Percent())
@@ -116,8 +118,9 @@ func drawFig1(all []results) plots.Drawing {
 		d.Panels = append(d.Panels, p)
 		d.Text.Rows = append(d.Text.Rows, row)
 	}
-	d.Caption = plots.Caption{Shows: "Predictive 0–1 loss: the share of wrong predictions, each made before the pair's label is learned from, among the steps so far. ⁺: constraints at each step (solid); ⁻: only at the end (dashed), where predictions use the running " +
-		"matrix, which may be indefinite. C was chosen for the errors of nearest neighbours, not for this loss; it and the scaling of features move the curves (pa2013/sensitivity). Pairs recur, so that late predictions are often of pairs seen before. Bands: 95 % t intervals of the mean over the trials, for these objects; the table and the claims have wider ones, corrected because splits of the same objects overlap. " + splitsNote(all) + " " + protocol(all)}
+	d.Caption = comparisonCaption(all, "Predictive 0–1 loss: the share of wrong predictions, each made before the pair's label is learned from, among the steps so far. ⁺: constraints at each step; ⁻: only at the end, where predictions use the running matrix, which may be indefinite.",
+		"C was chosen for the errors of nearest neighbours, not for this loss; it and the scaling of features move the curves (pa2013/sensitivity). Pairs recur: late predictions are often of pairs seen before. ")
+	d.Caption.Intervals += " The figure has no bands, which would hide each other; the table has the intervals of the losses at the end."
 	return d
 }
 
@@ -125,9 +128,9 @@ func drawTable2(all []results) plots.Drawing {
 	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: append([]string{"database", "error (%)"}, shownNames(allMethods)...)}}
 	for _, r := range all {
 		p := plots.Panel{Title: r.title(), XLabel: "test error (%)"}
-		ours := plots.Intervals{Name: "ours, k by validation", Color: 0, Possible: [2]float64{0, 100}}
-		best := plots.Intervals{Name: "ours, best k on the test rows", Color: 1}
-		theirs := plots.Intervals{Name: "paper's Table 2 (best k on its test rows)", Color: 2}
+		ours := plots.Intervals{Name: "ours, k by validation", Possible: [2]float64{0, 100}}
+		best := plots.Intervals{Name: "ours, best k on the test rows", Color: plots.Vermillion, Shape: plots.Triangle}
+		theirs := plots.Intervals{Name: "paper's Table 2 (best k on its test rows)", Color: plots.Black, Shape: plots.Diamond}
 		rows := [][]string{{r.title(), "paper (k)"}, {"", "ours, best k (k)"}, {"", "ours, best k, tied votes to the first class name (k)"}, {"", "ours, k by validation"}}
 		for _, method := range allMethods {
 			v := r.summary(validated(method)(r.t))
@@ -148,16 +151,13 @@ func drawTable2(all []results) plots.Drawing {
 				rows[i] = append(rows[i], cell)
 			}
 		}
-		p.Marks = []plots.Mark{ours, best}
-		if len(theirs.X) > 0 {
-			p.Marks = append(p.Marks, theirs)
-		}
+		p.Marks = []plots.Mark{ours, best, theirs} // also where theirs is empty: panels of a row are of one height
 		d.Panels = append(d.Panels, p)
 		d.Text.Rows = append(d.Text.Rows, rows...)
 	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("Test error of the k nearest neighbours among all training rows, k from 1 to %d. The paper takes the best k on the test rows, which is optimistic; so does \"best k\" here, with the k of the least mean error. "+
-		"\"k by validation\" is chosen per trial on the validation rows. Tied votes go to the nearest of the tied neighbours; under that rule k = 2 gives the answers of k = 1, so that the paper's best k = 2 shows another rule, or the last of equal k: the table adds tied votes to "+
-		"the class whose name comes first. γ = 1 is ITML without tuning; Euclidean has no learning. %s %s", mainSettings.MaxK, splitsNote(all), protocol(all))}
+	d.Caption = comparisonCaption(all, fmt.Sprintf("Test error of the k nearest neighbours among all training rows, k from 1 to %d. The paper takes the best k on the test rows, which is optimistic; so does \"best k\" here, with the k of the least mean error. "+
+		"\"k by validation\" is chosen per trial on the validation rows. γ = 1 is ITML without tuning; Euclidean has no learning.", mainSettings.MaxK),
+		"Tied votes go to the nearest of the tied neighbours. Under that rule k = 2 gives the answers of k = 1: the paper's best k = 2 shows another rule, or the last of equal k. The table adds tied votes to the class whose name comes first. ")
 	return d
 }
 
@@ -167,11 +167,11 @@ const (
 	powerAt   = 0.5
 )
 
-// meanErrors has a row per database and a column per judged method: mean validated errors.
+// meanErrors has a row per database and a column per method of Table 2: mean validated errors.
 func meanErrors(all []results) [][]float64 {
 	out := make([][]float64, len(all))
 	for i, r := range all {
-		for _, m := range judged {
+		for _, m := range inTable2 {
 			out[i] = append(out[i], stat.Mean(validated(m)(r.t), nil))
 		}
 	}
@@ -189,11 +189,11 @@ func friedman(all []results) judge.Friedman {
 }
 
 func drawSignificance(all []results) plots.Drawing {
-	d := plots.Drawing{Text: &plots.TextTable{Head: []string{"database", "pairs of methods", fmt.Sprintf("interval within ±%g points", 100*equivalent), "significant (Holm, 5 %)", "which", "smallest and largest half-width (points)"}}}
+	d := plots.Drawing{Text: &plots.TextTable{Head: []string{"database", "pairs of methods", fmt.Sprintf("interval within ±%g percentage points", 100*equivalent), "significant (Holm, 5 %)", "which", "smallest and largest half-width (percentage points)"}}}
 	for _, r := range all {
 		d.Text.Rows = append(d.Text.Rows, significant(r))
 	}
-	ranks := plots.Panel{XLabel: "mean rank of the error (1 is best)", XMin: 1, XMax: float64(len(judged))}
+	ranks := plots.Panel{XLabel: "mean rank of the error (1 is best)", XMin: 1, XMax: float64(len(inTable2))}
 	sets := [][]results{all}
 	if p := slices.DeleteFunc(slices.Clone(all), func(r results) bool { return r.database().standIn }); len(p) < len(all) {
 		sets = append(sets, p)
@@ -201,19 +201,20 @@ func drawSignificance(all []results) plots.Drawing {
 	note := ""
 	for i, set := range sets {
 		f, name := friedman(set), []string{"all databases", "without the stand-in"}[i]
-		half := make([]float64, len(judged))
+		half := make([]float64, len(inTable2))
 		for k := range half {
-			half[k] = judge.NemenyiDifference(len(set), len(judged)) / 2
+			half[k] = judge.NemenyiDifference(len(set), len(inTable2)) / 2
 		}
-		ranks.Marks = append(ranks.Marks, plots.Intervals{Name: name, Color: i, Labels: shownNames(judged), X: f.MeanRanks, Err: half, Possible: [2]float64{1, float64(len(judged))}})
+		ranks.Marks = append(ranks.Marks, plots.Intervals{Name: name, Color: i, Shape: i, Labels: shownNames(inTable2), X: f.MeanRanks, Err: half, Possible: [2]float64{1, float64(len(inTable2))}})
 		note += fmt.Sprintf(" Friedman's test, %s: p = %.2g over %d databases.", name, f.P, len(set))
 	}
 	n := len(sets[len(sets)-1])
-	power := judge.FriedmanPower(rand.New(rand.NewPCG(1, 2)), n, len(judged), powerAt)
+	power := judge.FriedmanPower(rand.New(rand.NewPCG(1, 2)), n, len(inTable2), powerAt)
 	d.Panels = []plots.Panel{ranks}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("Errors with k by validation, seven methods. Table: per database, how many of the 21 differences have their 95 %% interval within ±%g points (equivalent), and how many are significant after Holm's correction; a difference that is neither is open. "+
-		"Figure: mean ranks; two methods differ (Nemenyi's test) if their bars do not overlap. Half-widths of the intervals say how large a difference can be seen at all.%s With %d databases its power is low: if one method were the best in each database with probability %g and the others alike, the test would reject at 5 %% with probability %.2f; and only methods whose mean ranks differ by at least %.1f could be told apart (Nemenyi). %s %s",
-		100*equivalent, note, n, powerAt, power, judge.NemenyiDifference(n, len(judged)), splitsNote(all), protocol(all))}
+	d.Caption = comparisonCaption(all, fmt.Sprintf("Errors with k by validation, seven methods. Figure: mean ranks; two methods differ (Nemenyi's test) if their bars do not overlap. "+
+		"Table: per database, how many of the 21 differences have their 95 %% interval within ±%g percentage points (equivalent), and how many are significant after Holm's correction; a difference that is neither is open. Half-widths of the intervals say how large a difference can be seen at all.%s", 100*equivalent, note),
+		fmt.Sprintf("With %d databases the power of Friedman's test is low: if one method were the best in each database with probability %g and the others alike, the test would reject at 5 %% with probability %.2f. Only methods whose mean ranks differ by at least %.1f could be told apart (Nemenyi). ",
+			n, powerAt, power, judge.NemenyiDifference(n, len(inTable2))))
 	return d
 }
 
@@ -247,11 +248,11 @@ func significant(r results) []string {
 	return []string{r.title(), strconv.Itoa(len(p)), strconv.Itoa(same), strconv.Itoa(len(which)), strings.Join(which, ", "), width}
 }
 
-// drawChoice counts, over the trials, which C or γ was chosen and how often that was a draw.
+// drawChoice counts, over the trials, which C or γ was chosen and how often all were as good.
 func drawChoice(all []results) plots.Drawing {
-	text := &plots.TextTable{Head: []string{"database", "method", "chosen (trials)", "as good as the chosen one, mean number", "trials in which all are as good", "largest minus least validation error (points)", "fits stopped at the cap (trials)"}}
+	text := &plots.TextTable{Head: []string{"database", "method", "chosen (trials)", "as good as the chosen one, mean number", "trials in which all are as good", "largest minus least validation error (percentage points)", "fits stopped at the cap (trials)"}}
 	for _, r := range all {
-		for _, m := range judged {
+		for _, m := range inTable2 {
 			counts := map[float64]int{}
 			for _, c := range column("chosen", m, "", "c")(r.t) {
 				counts[c]++
@@ -264,34 +265,35 @@ func drawChoice(all []results) plots.Drawing {
 			if m == itmlTuned {
 				rows = r.size(trainRows) // of its own cross-validation
 			}
-			draws := 0
+			ties := 0
 			var tied, spread []float64
 			for _, g := range r.t.Where("kind", "selection", "method", m).Group("trial") {
 				wrong := g.Values("count")
 				least := slices.Min(wrong)
 				n := floats.Count(func(w float64) bool { return w == least }, wrong)
-				draws += one(n == len(wrong))
+				ties += one(n == len(wrong))
 				tied, spread = append(tied, float64(n)), append(spread, (slices.Max(wrong)-least)/rows)
 			}
 			atCap := "–"
 			if m == itmlTuned {
 				atCap = fmt.Sprintf("%.0f", floats.Sum(column("work", itmlTuned, capped, "count")(r.t)))
 			}
-			text.Rows = append(text.Rows, []string{r.title(), shown.Replace(m), strings.Join(chosen, ", "), fmt.Sprintf("%.1f", stat.Mean(tied, nil)), strconv.Itoa(draws),
+			text.Rows = append(text.Rows, []string{r.title(), shown.Replace(m), strings.Join(chosen, ", "), fmt.Sprintf("%.1f", stat.Mean(tied, nil)), strconv.Itoa(ties),
 				fmt.Sprintf("%.1f", 100*stat.Mean(spread, nil)), atCap})
 		}
 	}
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "C of the online methods, of seven values, by the error on validation rows, and γ of ITML, of nine values, by its own cross-validation on all training rows. " +
-		"Of equals the smallest is taken, which decides where many are as good. A fit of ITML at the cap of 100,000 steps has not converged. " + protocol(all)}}
+	return plots.Drawing{Text: text, Caption: comparisonCaption(all, "C of the online methods, of seven values, by the error on validation rows, and γ of ITML, of nine values, by its own cross-validation on all training rows. "+
+		"Of equals the smallest is taken, which decides where many are as good.", "A fit of ITML at the cap of 100,000 steps has not converged. ")}
 }
 
 func drawFig2(all []results, times *table.Table) plots.Drawing {
 	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: []string{"database", "method", "learning (s)", "% of ITML", "choice of C or γ (s)", "both, % of ITML", "updates", "projections", "representation"}}}
+	least, most := 100., 100.
 	for _, r := range all {
 		p := plots.Panel{Title: r.title(), XLabel: "CPU time (% of ITML's)", XLog: true}
-		alone := plots.Intervals{Name: "learning alone, C and γ given", Color: 0}
-		both := plots.Intervals{Name: "with the choice of C or γ", Color: 1}
-		for _, m := range judged {
+		alone := plots.Intervals{Name: "learning alone, C and γ given"}
+		both := plots.Intervals{Name: "with the choice of C or γ", Color: plots.Vermillion, Shape: plots.Triangle}
+		for _, m := range inTable2 {
 			learn, tune := spent(times, learnPhase(m))(r.t), spent(times, tunePhase(m))(r.t)
 			a := relativeTimeOf(learn, spent(times, learnPhase(itmlTuned))(r.t))
 			b := relativeTimeOf(total(times, m)(r.t), total(times, itmlTuned)(r.t))
@@ -307,14 +309,30 @@ func drawFig2(all []results, times *table.Table) plots.Drawing {
 			}
 			d.Text.Rows = append(d.Text.Rows, []string{r.title(), shown.Replace(m), seconds(learn), fmt.Sprintf("%.3g", 100*a.of), seconds(tune), fmt.Sprintf("%.3g", 100*b.of), updated, removed, kept})
 		}
-		p.Marks = []plots.Mark{plots.Reference{Name: "ITML", At: 100, Vertical: true, Color: plots.Grey}, alone, both}
+		for _, v := range slices.Concat(alone.X, alone.Lo, alone.Hi, both.X, both.Lo, both.Hi) {
+			if v > 0 { // not NaN
+				least, most = min(least, v), max(most, v)
+			}
+		}
+		p.Marks = []plots.Mark{itmlAt100(), alone, both}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = plots.Caption{Shows: "Mean CPU time of each method divided by ITML's, with a 95 % interval (jackknife over the trials, of the logarithm). Learning alone: the T steps and the metric at the end, with what is prepared for them, against ITML's fit with the γ it chose. " +
-		"With the choice: adds seven values of C, each with a quarter of the steps that the selection's own training rows would take, and nearest neighbours on validation rows, against ITML's cross-validation of nine γ (18 fits). ITML's time depends on γ and, where it stops there, on its cap of 100,000 steps (see the choices). " +
-		"Updates are steps that moved matrix or threshold; projections are eigenvalues removed on the way (online; the projection at the end of ⁻ is in the time) or Bregman projections (ITML). " +
-		"\"" + perPair + "\": a ⁻ learner keeps the squared distance of each pair in place of a matrix where that takes fewer operations; the hypotheses are the same. Jobs run one at a time; learning on small databases is repeated to be measurable. The paper restricted the code to one CPU; here what a method uses on all cores is added up. " + protocol(all)}
+	for i := range d.Panels {
+		d.Panels[i].XMin, d.Panels[i].XMax = least/1.2, most*1.2
+	}
+	d.Caption = comparisonCaption(all, "Mean CPU time of each method divided by ITML's. Learning alone: the T steps and the metric at the end, with what is prepared for them, against ITML's fit with the γ it chose. "+
+		"With the choice: adds seven values of C, each with a quarter of the steps that the selection's own training rows would take, and nearest neighbours on validation rows, against ITML's cross-validation of nine γ (18 fits). "+
+		"Updates are steps that moved matrix or threshold; projections are eigenvalues removed on the way (online; the projection at the end of ⁻ is in the time) or Bregman projections (ITML).",
+		"ITML's time depends on γ and, where it stops there, on its cap of 100,000 steps (see the choices). \""+perPair+"\": a ⁻ learner keeps the squared distance of each pair in place of a matrix where that takes fewer operations; the hypotheses are the same. Jobs run one at a time; learning on small databases is repeated to be measurable. The paper restricted the code to one CPU; here what a method uses on all cores is added up. ")
+	d.Caption.Intervals = "Intervals are 95 % jackknife intervals over the trials, of the logarithm."
 	return d
+}
+
+// itmlAt100 is the line of ITML's time.
+func itmlAt100() plots.Reference {
+	at := styles.Reference(itmlTuned, 100)
+	at.Vertical = true
+	return at
 }
 
 // relativeTime is a quotient of mean times, with the ends of its interval, which are NaN if there is none.
@@ -348,35 +366,37 @@ func seconds(values []float64) string { return fmt.Sprintf("%.3g", stat.Mean(val
 func drawTradeoff(all []results) plots.Drawing {
 	d := plots.Drawing{Columns: min(3, len(all))}
 	for _, r := range all {
-		p := plots.Panel{Title: r.title(), XLabel: "steps (% of all training pairs)", YLabel: "test error (%)"}
-		p.Marks = append(p.Marks, plots.Reference{Name: "the paper's 20 %", At: 20, Vertical: true, Color: plots.Grey})
-		for i, o := range onlines {
-			line := plots.Line{Name: shown.Replace(o.name), Color: i / 2, Dash: map[bool]int{true: plots.Dashed}[i%2 == 1]}
-			for _, part := range snapshots {
-				line.X = append(line.X, 100*part)
-				line.Y = append(line.Y, 100*stat.Mean(ofSize(column("snapshot", o.name, table.Format(part), "count"), "", testRows)(r.t), nil))
+		p := plots.Panel{Title: r.title(), XLabel: "error − error at 20 % (points)", Marks: []plots.Mark{plots.Reference{Name: "as at 20 %", Vertical: true, Color: plots.Grey}}}
+		for i, part := range slices.DeleteFunc(slices.Clone(snapshots), func(part float64) bool { return part == mainSettings.Part }) {
+			mark := plots.Intervals{Name: fmt.Sprintf("after %g %% of all pairs", 100*part), Color: i, Shape: i}
+			for _, o := range onlines {
+				at := func(part float64) frame.Measure {
+					return ofSize(column("snapshot", o.name, table.Format(part), "count"), "", testRows).Times(100)
+				}
+				m, half := r.summary(at(part).Minus(at(mainSettings.Part))(r.t)).Interval()
+				mark.Labels, mark.X, mark.Err = append(mark.Labels, shown.Replace(o.name)), append(mark.X, m), append(mark.Err, half)
 			}
-			p.Marks = append(p.Marks, line)
+			p.Marks = append(p.Marks, mark)
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = plots.Caption{Shows: "Test error, k by validation, of the metric after 5, 10, 20 and 40 % of all pairs of training rows as steps, with the C chosen for 20 %. " + splitsNote(all) + " Intervals are left out of the figure; claims use them. " + protocol(all)}
+	d.Caption = comparisonCaption(all, "Test error, k by validation, of the metric after 5, 10 and 40 % of all pairs of training rows as steps, minus that after the paper's 20 %, in percentage points. To the right of the line 20 % is better.", "C is the one chosen for 20 %. ")
 	return d
 }
 
 func drawTolerance(all []results, times *table.Table) plots.Drawing {
-	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: []string{"database", "method", "tolerance", "updates", "CPU time (s)", "% of tolerance 0", "test error (%)", "change of the error (points)"}}}
+	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: []string{"database", "method", "tolerance", "updates", "CPU time (s)", "% of tolerance 0", "test error (%)", "change of the error (percentage points)"}}}
 	var tried []string
 	for _, tol := range tolerances {
 		tried = append(tried, table.Format(tol))
 	}
 	for _, r := range all {
 		p := plots.Panel{Title: r.title(), XLabel: "CPU time (% of tolerance 0)", YLabel: "test error (%)"}
-		for i, o := range onlines {
+		for _, o := range onlines {
 			if !strings.HasPrefix(o.name, "PA-LS") {
 				continue
 			}
-			line := plots.Points{Name: shown.Replace(o.name), Color: i % 2, Shape: i % 2}
+			line := styles.Points(shown.Replace(o.name))
 			base, before := spent(times, learnPhase(o.name))(r.t), validated(o.name)(r.t)
 			add := func(tol float64, took, errors, updates []float64) {
 				rel, _ := judge.Summarize(jackknifed(took, base)).Interval()
@@ -398,8 +418,8 @@ func drawTolerance(all []results, times *table.Table) plots.Drawing {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("The paper's future work: PA-LS with a tolerance of 0 (at 100 %%, the paper's method) and then, along the line, %s, which is written beside its point. ", strings.Join(tried, ", ")) + "A step is passive if the residual |1 + y(d² − b)|, by which the pair misses its ideal distance, is at most the tolerance. " +
-		"Horizontal: mean CPU time to learn, relative to tolerance 0; vertical: mean test error, k and C by validation at tolerance 0. " + splitsNote(all) + " " + protocol(all)}
+	d.Caption = comparisonCaption(all, fmt.Sprintf("The paper's future work: PA-LS with a tolerance of 0 (at 100 %%, the paper's method) and then, along the line, %s, which is written beside its point. ", strings.Join(tried, ", "))+
+		"Horizontal: mean CPU time to learn, relative to tolerance 0; vertical: mean test error.", "A step is passive if the residual |1 + y(d² − b)|, by which the pair misses its ideal distance, is at most the tolerance. k and C are those of tolerance 0. ")
 	return d
 }
 
@@ -407,7 +427,7 @@ func drawTolerance(all []results, times *table.Table) plots.Drawing {
 func comparisonChoices(t *table.Table) []experiment.Choice {
 	var out []experiment.Choice
 	for _, r := range resultsOf(t) {
-		for _, m := range judged {
+		for _, m := range inTable2 {
 			parameter := "C"
 			if m == itmlTuned {
 				parameter = "γ"

@@ -323,7 +323,7 @@ func (t *details) reorder(ctx context.Context, method, what string, p pairs.PAPa
 	return nil
 }
 
-// stop judges a method at fixed parts of the pairs and where each criterion ends it; a criterion
+// stop scores a method at fixed parts of the pairs and where each criterion ends it; a criterion
 // that has not by the last part ends there.
 func (t *details) stop(ctx context.Context, method string, p pairs.PAParams, k int) error {
 	_, d := t.train.x.Dims()

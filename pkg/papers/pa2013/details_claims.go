@@ -11,7 +11,7 @@ import (
 	"metriclab/pkg/table"
 )
 
-// strongly is what "strongly depends" and "deviate significantly" mean: 2 points.
+// strongly is what "strongly depends" and "deviate significantly" mean: 2 percentage points.
 const strongly = 0.02
 
 var detailsClaims = experiment.Claims([]experiment.Claim{

@@ -20,7 +20,7 @@ var detailsViews = []experiment.View{
 	{Name: "stop", Title: "When to stop: fixed parts and two criteria", Draw: detailsView("stops on any database", stopView)},
 }
 
-// detailsView draws means over databases; b is for shares.
+// detailsView shows means over databases; b is for shares.
 func detailsView(missing string, view func(b frame.Band) frame.View) func(*table.Table) (plots.Drawing, error) {
 	return func(t *table.Table) (plots.Drawing, error) {
 		if t.Len() == 0 {
@@ -38,14 +38,16 @@ func overDatabases(value string) frame.Measure { return frame.Column(value).Mean
 // detailsCaption is a caption with the protocol of all views.
 func detailsCaption(shows, how string) func(*table.Table) plots.Caption {
 	return func(t *table.Table) plots.Caption {
-		n := len(t.Unique("trial"))
-		note := fmt.Sprintf("Means over %d random splits and %s.", n, strings.Join(t.Unique("cell"), ", "))
+		n, all := len(t.Unique("trial")), strings.Join(t.Unique("cell"), ", ")
+		note := fmt.Sprintf("Means over %d random splits and the databases.", n)
 		if n >= judge.MinTrials {
-			note += " Bars and bands: corrected resampled 95 % t intervals; they end where shares do."
+			note = fmt.Sprintf("Means over %d random splits and the databases with corrected resampled 95 %% t intervals.", n)
 		}
 		return plots.Caption{
-			Shows: shows, Data: how, Protocol: note,
-			Intervals: fmt.Sprintf("Features %s with numbers from the training rows; C from 10⁻⁴ to 10² and k by the error on validation rows, as in pa2013/comparison; splits of this experiment's own. Which C and k were chosen is not kept here; pa2013/comparison, whose rule this is, names the ends of grids that were taken.", describeScaling[mainSettings.Scaling.String()]),
+			Shows: shows, Data: fmt.Sprintf("Databases: %s. Features are %s with numbers from the training rows.", all, describeScaling[mainSettings.Scaling.String()]),
+			Protocol: how + "C from 10⁻⁴ to 10² and k by the error on validation rows, as in pa2013/comparison, on splits of this experiment's own. " +
+				"Which C and k were chosen is not kept here; pa2013/comparison, whose rule this is, names the ends of grids that were taken.",
+			Intervals: note,
 		}
 	}
 }
@@ -67,20 +69,25 @@ func ofQuantity(all ...quantity) frame.Measure {
 }
 
 func projectionView(b frame.Band) frame.View {
-	at, ticks := everyTicks()
-	lines := func(y, value string, b frame.Band) frame.Panel {
-		styles := []plots.Line{{Name: rules[0].name, Color: 0}, {Name: rules[1].name, Color: 1}, {Name: rules[2].name, Color: 2}}
-		return frame.Panel{Panel: plots.Panel{XLabel: "updates between projections", YLabel: y, XLog: true, XTicks: ticks}, Of: frame.Lines("method", styles, "place", overDatabases(value), b)}
+	dots := func(what, value string, b frame.Band) frame.Panel {
+		p := frame.Panel{Panel: plots.Panel{XLabel: what}}
+		for _, v := range rules {
+			p.Of = append(p.Of, frame.Dots(styles.Intervals(v.name), "shown", overDatabases(value), b).Where("method", v.name))
+		}
+		return p
 	}
 	counts := b
 	counts.Scale, counts.Possible = 1, [2]float64{0, math.Inf(1)}
 	return frame.View{
 		Of: []string{"kind", kindProjection},
-		From: frame.Called("place", "at", func(cell string) string {
-			return table.Format(at[max(0, slices.IndexFunc(everyUpdates, func(q int) bool { return everyName(q) == cell }))])
+		From: frame.Called("shown", "at", func(at string) string {
+			if at == everyName(0) {
+				return "at the end"
+			}
+			return "q = " + at
 		}),
 		Columns: 3,
-		Panels:  frame.Each(lines("test error (%)", "error", b), lines("negative eigenvalues", "negative", counts), lines("negative share of magnitudes (%)", "mass", b)),
+		Panels:  frame.Each(dots("test error (%)", "error", b), dots("negative eigenvalues", "negative", counts), dots("share of magnitudes (%)", "mass", b)),
 		Text: &frame.Text{By: []string{"method", "rule", "at", "updates between projections"}, Cells: []frame.Cell{
 			frame.PlusMinus("test error (%)", overDatabases("error"), b, "%.2f"),
 			frame.Of("validation error (%)", overDatabases("validation"), frame.Percent, "%.2f"),
@@ -89,8 +96,8 @@ func projectionView(b frame.Band) frame.View {
 			frame.Of("negative eigenvalues after T steps", overDatabases("negative"), frame.Band{}, "%.1f"),
 			frame.Of("their share of the magnitudes (%)", overDatabases("mass"), frame.Percent, "%.2f"),
 		}},
-		Caption: detailsCaption("The matrix is projected on the positive semi-definite cone, and b made at least 1, after every q updates and at the end. q = 1 is the paper's ⁺, \"end\" its ⁻. C and k are chosen for each q. Negative eigenvalues are those of the running matrix after T steps, before the projection at the end.",
-			"Decompositions stand for time: a projection of several eigenvalues needs all eigenpairs, that of one at each step only the least. \"end\": only at the end."),
+		Caption: detailsCaption("The matrix is projected on the positive semi-definite cone, and b made at least 1, after every q updates and at the end. q = 1 is the paper's ⁺, \"end\" its ⁻. Negative eigenvalues, and their share of the magnitudes of all, are those of the running matrix after T steps, before the projection at the end.",
+			"C and k are chosen for each q. Decompositions stand for time: a projection of several eigenvalues needs all eigenpairs, that of one at each step only the least. "),
 	}
 }
 
@@ -102,7 +109,7 @@ func startView(b frame.Band) frame.View {
 		{Panel: plots.Panel{Title: "constraints at the end", XLabel: "test error (%)"}},
 	}
 	for i, o := range onlines {
-		mark := frame.Dots(plots.Intervals{Name: rules[i/2].name, Color: i / 2}, "at", overDatabases("error"), b)
+		mark := frame.Dots(styles.Intervals(rules[i/2].name), "at", overDatabases("error"), b)
 		panels[i%2].Of = append(panels[i%2].Of, mark.Where("method", o.name, "quantity", all[0].name))
 		text.Cells = append(text.Cells, frame.Of(shown.Replace(o.name), ofQuantity(all...).Where("method", o.name), frame.Percent, "%.2f"))
 	}
@@ -111,36 +118,36 @@ func startView(b frame.Band) frame.View {
 		Columns: 2,
 		Panels:  frame.Each(panels...),
 		Text:    text,
-		Caption: detailsCaption("Test error from nine initial models: b⁰ of 0, 1 and 10 and M⁰ of 0, 0.1 and 1 times the identity; the paper has (0, 0). C and k are chosen for each.", ""),
+		Caption: detailsCaption("Test error from nine initial models: b⁰ of 0, 1 and 10 and M⁰ of 0, 0.1 and 1 times the identity; the paper has (0, 0).", "C and k are chosen for each. "),
 	}
 }
 
 func orderView(b frame.Band) frame.View {
 	dots := func(name string, color int, at string) frame.Mark {
-		return frame.Dots(plots.Intervals{Name: name, Color: color}, "shown", overDatabases("range"), b).Where("at", at, "quantity", "range (points)")
+		return frame.Dots(plots.Intervals{Name: name, Color: color, Shape: color}, "shown", overDatabases("range"), b).Where("at", at, "quantity", "range (percentage points)")
 	}
 	text := &frame.Text{Head: []string{"shuffled", "quantity"}}
 	for _, at := range []string{orderTail, orderAll} {
-		text.Rows = append(text.Rows, frame.Row{Names: []string{at, "range (points)"}, Of: []string{"at", at, "quantity", "range (points)"}},
+		text.Rows = append(text.Rows, frame.Row{Names: []string{at, "range (percentage points)"}, Of: []string{"at", at, "quantity", "range (percentage points)"}},
 			frame.Row{Names: []string{"", "mean test error (%)"}, Of: []string{"at", at, "quantity", "mean test error (%)"}})
 	}
 	for _, m := range onlineNames {
 		span, errors := frame.PlusMinus("", overDatabases("range"), b, "%.2f"), frame.Of("", overDatabases("error"), frame.Percent, "%.2f")
 		text.Cells = append(text.Cells, frame.Cell{Head: shown.Replace(m), Of: func(t *table.Table) string {
-			if t = t.Where("method", m); experiment.FirstName(t, "quantity") == "range (points)" {
+			if t = t.Where("method", m); experiment.FirstName(t, "quantity") == "range (percentage points)" {
 				return span.Of(t)
 			}
 			return errors.Of(t)
 		}})
 	}
 	return frame.View{
-		From: inTurn(kindOrder, quantity{"range", "range (points)"}, quantity{"error", "mean test error (%)"}).Then(frame.Called("shown", "method", shown.Replace)),
+		From: inTurn(kindOrder, quantity{"range", "range (percentage points)"}, quantity{"error", "mean test error (%)"}).Then(frame.Called("shown", "method", shown.Replace)),
 		Panels: frame.Each(frame.Panel{
-			Panel: plots.Panel{XLabel: "largest minus least test error over ten orders (points)"},
+			Panel: plots.Panel{XLabel: "largest minus least test error over ten orders (percentage points)"},
 			Of:    []frame.Mark{dots("the last tenth of the steps shuffled", 0, orderTail), dots("all steps shuffled", 1, orderAll)},
 		}),
 		Text:    text,
-		Caption: detailsCaption(fmt.Sprintf("How far the test errors of %d orders of the same steps lie apart, with the C and k of the order that was drawn first: the last tenth of the steps in other orders, or all.", orders), ""),
+		Caption: detailsCaption(fmt.Sprintf("How far the test errors of %d orders of the same steps lie apart: the last tenth of the steps in other orders, or all.", orders), "C and k are those of the order that was drawn first. "),
 	}
 }
 
@@ -171,7 +178,7 @@ func stopView(b frame.Band) frame.View {
 							line.X, line.Y = append(line.X, x), append(line.Y, y)
 							continue
 						}
-						p.Marks = append(p.Marks, plots.Points{Name: []string{"⁺, ", "⁻, "}[j] + at, X: []float64{x}, Y: []float64{y}, Color: j, Shape: slices.Index([]string{byLoss, byStep}, at)})
+						p.Marks = append(p.Marks, plots.Points{Name: []string{"⁺, ", "⁻, "}[j] + at, X: []float64{x}, Y: []float64{y}, Color: j, Shape: 2*slices.Index([]string{byLoss, byStep}, at) + j})
 					}
 					p.Marks = append(p.Marks, line)
 				}
@@ -183,6 +190,6 @@ func stopView(b frame.Band) frame.View {
 			frame.Of("steps (% of all pairs)", overDatabases("steps"), steps, "%.1f"), frame.PlusMinus("test error (%)", overDatabases("error"), b, "%.2f"),
 		}},
 		Caption: detailsCaption(fmt.Sprintf("Test error after fixed parts of all pairs of training rows as steps, and where a criterion ends them by itself: after %d windows of %d steps in a row whose mean loss, or mean |τ|, is not less by %g %% than the least so far; at 40 %% at the latest.",
-			stopping.Patience, stopping.Window, 100*stopping.Fall), "C and k are those chosen for 20 %. Intervals are in the table."),
+			stopping.Patience, stopping.Window, 100*stopping.Fall), "C and k are those chosen for 20 %. The figure has no intervals; the table has. "),
 	}
 }

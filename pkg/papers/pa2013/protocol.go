@@ -149,7 +149,7 @@ func scaled(by datasets.Preprocessing, parts ...*part) error {
 	return nil
 }
 
-// session is what a method learns from, and what it is judged on.
+// session is what a method learns from, and what it is scored on.
 type session struct {
 	train, test part
 	links       []metric.Link // of rows of train
@@ -394,7 +394,7 @@ func ranks(s *datasets.Set) []int {
 	return out
 }
 
-// candidate is a value of C, judged on validation rows.
+// candidate is a value of C, scored on validation rows.
 type candidate struct {
 	c     float64
 	wrong []int // objects, by k
@@ -407,7 +407,7 @@ func (c candidate) best() (k, wrong int) {
 	return slices.Index(c.wrong, wrong) + 1, wrong
 }
 
-// choose judges all values of C on the validation rows and returns them, with the index
+// choose scores all values of C on the validation rows and returns them, with the index
 // of the best; the first of equals.
 func (p *problem) choose(ctx context.Context, o online, s settings) (all []candidate, best int, err error) {
 	v := &p.selection
@@ -436,7 +436,7 @@ func (p *problem) choose(ctx context.Context, o online, s settings) (all []candi
 		}
 		all = append(all, chosen)
 	}
-	judged := func(c candidate) int {
+	wrong := func(c candidate) int {
 		if s.ByPairs {
 			return c.pairs
 		}
@@ -444,7 +444,7 @@ func (p *problem) choose(ctx context.Context, o online, s settings) (all []candi
 		return wrong
 	}
 	for i, c := range all {
-		if judged(c) < judged(all[best]) {
+		if wrong(c) < wrong(all[best]) {
 			best = i
 		}
 	}

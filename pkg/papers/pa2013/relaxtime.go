@@ -196,8 +196,8 @@ func drawRelaxTime(t, times *table.Table) (plots.Drawing, error) {
 	at, ticks := everyTicks()
 	for cell, of := range t.Group("cell") {
 		p := plots.Panel{Title: cell, XLabel: "updates between projections", YLabel: "CPU time (ms)", XLog: true, YLog: true, XTicks: ticks}
-		for i, v := range rules {
-			line := plots.Line{Name: v.name, Color: i}
+		for _, v := range rules {
+			line := styles.Line(v.name)
 			for j, q := range everyUpdates {
 				g := of.Where("method", v.name, "at", everyName(q))
 				logs := relaxSeconds(times, v.name, q).Map(func(s float64) float64 { return math.Log(1e3 * s) })(of)

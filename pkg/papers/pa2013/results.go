@@ -11,13 +11,14 @@ import (
 	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
-// judged are the methods of Table 2, in its order; allMethods are those with ours.
+// inTable2 are the methods of Table 2, in its order; allMethods are those with ours.
 var (
-	judged     = slices.Concat([]string{itmlTuned}, onlineNames)
-	allMethods = slices.Concat(judged, []string{itmlPlain, euclidean})
+	inTable2   = slices.Concat([]string{itmlTuned}, onlineNames)
+	allMethods = slices.Concat(inTable2, []string{itmlPlain, euclidean})
 )
 
 // onlineNames are the names of the online methods.
@@ -33,10 +34,10 @@ type couple struct{ a, b string }
 
 func (c couple) String() string { return c.a + " and " + c.b }
 
-// couples are all pairs of judged methods.
+// couples are every two methods of Table 2.
 func couples() (all []couple) {
-	for i, a := range judged {
-		for _, b := range judged[i+1:] {
+	for i, a := range inTable2 {
+		for _, b := range inTable2[i+1:] {
 			all = append(all, couple{a, b})
 		}
 	}
@@ -70,7 +71,7 @@ func resultsOf(t *table.Table) []results {
 	return out
 }
 
-// public are the rows of databases whose data the paper used: what claims are judged on.
+// public are the rows of databases whose data the paper used: what claims are graded on.
 var public = cellsThat(func(cell string) bool { return !results{cell: cell}.database().standIn })
 
 // named are the rows of the named databases; all rows, where none is of a database of the paper.
@@ -238,6 +239,22 @@ func over(a, b frame.Measure) frame.Measure {
 // shownNames are the paper's names of methods.
 func shownNames(names []string) []string {
 	return strings.Split(shown.Replace(strings.Join(names, "\n")), "\n")
+}
+
+// styles are how all figures draw methods, by the paper's names: with constraints at the end lighter and dashed. A rule
+// without sign is drawn as with them at each step.
+var styles = plots.Styles{
+	"PA-I":    {Color: plots.Blue, Shape: plots.Circle},
+	"PA-I⁺":   {Color: plots.Blue, Shape: plots.Circle},
+	"PA-I⁻":   {Color: plots.Sky, Dash: plots.Dashed, Shape: plots.Triangle},
+	"PA-II":   {Color: plots.Vermillion, Dash: plots.LongDashed, Shape: plots.Square},
+	"PA-II⁺":  {Color: plots.Vermillion, Dash: plots.LongDashed, Shape: plots.Square},
+	"PA-II⁻":  {Color: plots.Orange, Dash: plots.Dotted, Shape: plots.Diamond},
+	"PA-LS":   {Color: plots.Green, Dash: plots.DashDotDot, Shape: plots.Downward},
+	"PA-LS⁺":  {Color: plots.Green, Dash: plots.DashDotDot, Shape: plots.Downward},
+	"PA-LS⁻":  {Color: plots.Olive, Dash: plots.TwoDashes, Shape: plots.Plus},
+	itmlTuned: {Color: plots.Black, Shape: plots.Cross},
+	euclidean: {Color: plots.Indigo, Dash: plots.Dashed, Shape: plots.Ring},
 }
 
 // shown turns the names of methods, which are keys, into the paper's.

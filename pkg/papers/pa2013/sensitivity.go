@@ -158,15 +158,14 @@ func drawSensitivity(t *table.Table) (plots.Drawing, error) {
 	}
 	names := slices.Concat(onlineNames, []string{itmlTuned, euclidean})
 	d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"setting", "quantity", "database"}, shownNames(names)...)}}
-	styles := plots.Ordered(shownNames(names)...)
 	panel := func(title string, methods ...string) frame.Panel {
-		p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: "mean test error (%), k by validation"}}
-		for _, m := range methods {
+		p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: "mean test error (%)"}}
+		for _, m := range append(methods, itmlTuned, euclidean) {
 			p.Of = append(p.Of, frame.Dots(styles.Intervals(shown.Replace(m)), "setting", frame.Column("error"), frame.Band{Scale: 100, None: true}).Where("method", m))
 		}
 		return p
 	}
-	d.Panels = frame.Each(panel("constraints at each step", "PA-I+", "PA-II+", "PA-LS+"), panel("constraints at the end", "PA-I-", "PA-II-", "PA-LS-"), panel("ITML and Euclidean", itmlTuned, euclidean)).WithRoom()(t)
+	d.Panels = frame.Each(panel("constraints at each step", "PA-I+", "PA-II+", "PA-LS+"), panel("constraints at the end", "PA-I-", "PA-II-", "PA-LS-")).WithRoom()(t)
 	for setting, g := range t.Group("setting") {
 		for _, what := range []struct{ column, name string }{
 			{"validation", "validation error (%)"}, {"error", "test error, k by validation (%)"}, {"best", "test error, best k (%)"}, {"lowest", "the same, tied votes to the first class name (%)"}, {"loss", "predictive loss (%)"},
@@ -189,9 +188,13 @@ func drawSensitivity(t *table.Table) (plots.Drawing, error) {
 	if n := len(t.Unique("trial")); n > 1 {
 		splits = fmt.Sprintf("%d random splits", n)
 	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("Mean test error over %s and %s, k by validation, one choice changed at a time; the main setting is \"features %s\". The table adds the error on validation rows, which chose the scaling (the least mean over the six online methods and the "+
-		"databases), the error with the best k on the test rows under two rules for tied votes, and the predictive loss. Which C and γ were chosen is not kept here; pa2013/comparison names the ends of grids that were taken under the main setting. Fewer than %d splits: no intervals.",
-		strings.Join(t.Unique("database"), ", "), splits, describeScaling[mainSettings.Scaling.String()], judge.MinTrials)}
+	d.Caption = plots.Caption{
+		Shows: fmt.Sprintf("Mean test error, k by validation, one choice changed at a time; the main setting is \"features %s\". The table adds the error on validation rows, the error with the best k on the test rows under two rules for tied votes, and the predictive loss.", describeScaling[mainSettings.Scaling.String()]),
+		Data:  fmt.Sprintf("Databases: %s.", strings.Join(t.Unique("database"), ", ")),
+		Protocol: "The error on validation rows chose the scaling (the least mean over the six online methods and the databases). " +
+			"Which C and γ were chosen is not kept here; pa2013/comparison names the ends of grids that were taken under the main setting.",
+		Intervals: fmt.Sprintf("Means over %s; fewer than %d: no intervals.", splits, judge.MinTrials),
+	}
 	return d, nil
 }
 
