@@ -321,7 +321,7 @@ func TestWordSettingsEnterKeys(t *testing.T) {
 	} {
 		s := base
 		change(&s)
-		if got := paramsOf(s); got[name] == paramsOf(base)[name] || got["widths"]+got["etas"] != "" || len(got) != 12 {
+		if got := (experiment.Cell{Settings: s}).Params(); got[name] == (experiment.Cell{Settings: base}).Params()[name] || got["widths"]+got["etas"] != "" || len(got) != 12 {
 			t.Errorf("%s is %q with either setting, of %d parameters", name, got[name], len(got))
 		}
 	}

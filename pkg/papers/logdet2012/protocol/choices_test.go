@@ -1,4 +1,4 @@
-package vectors
+package protocol_test
 
 import (
 	"maps"
@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"testing"
 
-	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/papers/logdet2012/protocol"
 	"metriclab/pkg/table"
 )
@@ -40,9 +39,9 @@ func TestParametersOf(t *testing.T) {
 
 // Choices are gathered over folds and trials; the grid has candidates that were never chosen.
 func TestChoicesAreGathered(t *testing.T) {
-	tb := experimenttest.Table(Table1)
+	tb := table.New([]string{"cell", "trial", "kind", "method", "constraints", "fold", "at"}, []string{"value", "of"})
 	add := func(kind, trial, fold, at string) {
-		tb.Add(table.Key{"cell": Ionosphere, "trial": trial, "kind": kind, "method": hmrf, "constraints": "50", "fold": fold, "at": at}, table.Values{"value": 1, "of": 1})
+		tb.Add(table.Key{"cell": "ionosphere", "trial": trial, "kind": kind, "method": "HMRF-KMeans", "constraints": "50", "fold": fold, "at": at}, table.Values{"value": 1, "of": 1})
 	}
 	for trial := range 2 {
 		for fold := range protocol.Folds {

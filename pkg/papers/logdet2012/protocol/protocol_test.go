@@ -1,4 +1,4 @@
-package vectors
+package protocol_test
 
 import (
 	"cmp"
@@ -26,6 +26,15 @@ func methodsOf(s protocol.Settings) []protocol.Method {
 	return protocol.MethodsNamed(s, protocol.MethodNames)
 }
 
+// load returns built-in data, and problems the folds of a trial on data.
+func load(name string) *datasets.Set {
+	return experimenttest.Must(protocol.Load(experimenttest.Env(), experimenttest.Seed(name), name))
+}
+
+func problems(set *datasets.Set, s protocol.Settings) []*protocol.Problem {
+	return experimenttest.Must(protocol.NewProblems(set, s, experimenttest.Seed(set.Name)))
+}
+
 // position finds rows of a set by their features, which are all different here.
 func position(t *testing.T, set *datasets.Set, p protocol.Part) []int {
 	t.Helper()
@@ -49,9 +58,9 @@ func position(t *testing.T, set *datasets.Set, p protocol.Part) []int {
 // rows, so many per class.
 func TestProblemsAreTheProtocol(t *testing.T) {
 	s := protocol.SettingsOf(datasets.AsIs, experiment.Smoke)
-	set := experimenttest.Must(protocol.Load(experimenttest.Env(), experimenttest.Seed(protocol.GeneratedLinear), protocol.GeneratedLinear))
+	set := load(protocol.GeneratedLinear)
 	tested := map[int]int{}
-	for f, p := range experimenttest.Must(protocol.NewProblems(set, s, experimenttest.Seed(set.Name))) {
+	for f, p := range problems(set, s) {
 		train, test := position(t, set, p.Train), position(t, set, p.Test)
 		for _, i := range test {
 			tested[i]++
@@ -119,14 +128,14 @@ func checkPairs(t *testing.T, s *protocol.Session, n int) {
 // Scaled features have mean 0 and deviation 1 on the rows that train, in both cross-validations;
 // one that is constant there is 0. 1e-12 is far above the round-off of 24 rows.
 func TestScalingIsLearnedFromTrainingRows(t *testing.T) {
-	set := experimenttest.Must(protocol.Load(experimenttest.Env(), experimenttest.Seed(protocol.GeneratedLinear), protocol.GeneratedLinear))
+	set := load(protocol.GeneratedLinear)
 	wider := mat.NewDense(set.N(), set.Dim()+1, nil)
 	for i := range set.N() {
 		copy(wider.RawRowView(i), set.X.RawRowView(i))
 		wider.Set(i, set.Dim(), 7)
 	}
 	set.X = wider
-	for _, p := range experimenttest.Must(protocol.NewProblems(set, protocol.SettingsOf(datasets.ZScore, experiment.Smoke), experimenttest.Seed(set.Name))) {
+	for _, p := range problems(set, protocol.SettingsOf(datasets.ZScore, experiment.Smoke)) {
 		for _, s := range append([]*protocol.Session{p.Session}, p.Inner...) {
 			n, d := s.Train.X.Dims()
 			for j := range d {
@@ -151,13 +160,13 @@ func TestScalingIsLearnedFromTrainingRows(t *testing.T) {
 func TestTestRowsChooseNothing(t *testing.T) {
 	for _, by := range protocol.Readings {
 		s := protocol.SettingsOf(by, experiment.Smoke)
-		set, other := experimenttest.Must(protocol.Load(experimenttest.Env(), experimenttest.Seed(protocol.GeneratedXOR), protocol.GeneratedXOR)), experimenttest.Must(protocol.Load(experimenttest.Env(), experimenttest.Seed(protocol.GeneratedXOR), protocol.GeneratedXOR))
-		plain := experimenttest.Must(protocol.NewProblems(set, s, experimenttest.Seed(set.Name)))[0]
-		for _, i := range position(t, set, experimenttest.Must(protocol.NewProblems(set, protocol.SettingsOf(datasets.AsIs, experiment.Smoke), experimenttest.Seed(set.Name)))[0].Test) {
+		set, other := load(protocol.GeneratedXOR), load(protocol.GeneratedXOR)
+		plain := problems(set, s)[0]
+		for _, i := range position(t, set, problems(set, protocol.SettingsOf(datasets.AsIs, experiment.Smoke))[0].Test) {
 			row := other.X.RawRowView(i)
 			row[0], row[1] = 3-5*row[0], 1+row[1]*row[1]
 		}
-		spoilt := experimenttest.Must(protocol.NewProblems(other, s, experimenttest.Seed(other.Name)))[0]
+		spoilt := problems(other, s)[0]
 		for i := range spoilt.Test.Y {
 			spoilt.Test.Y[i] = 1 - spoilt.Test.Y[i]
 		}
@@ -195,7 +204,7 @@ func TestTestRowsChooseNothing(t *testing.T) {
 // round-off of 2⁻⁵² each over some 24 terms: 1e-10 is seen.
 func TestGaussianDistancesAreThoseOfNewPoints(t *testing.T) {
 	s := protocol.SettingsOf(datasets.AsIs, experiment.Smoke)
-	p := experimenttest.Must(protocol.NewProblems(experimenttest.Must(protocol.Load(experimenttest.Env(), experimenttest.Seed(protocol.GeneratedXOR), protocol.GeneratedXOR)), s, experimenttest.Seed(protocol.GeneratedXOR)))[0]
+	p := problems(load(protocol.GeneratedXOR), s)[0]
 	c := protocol.Candidate{Gamma: 1, Width: 0.5}
 	got, err := protocol.FitGaussian(t.Context(), p.Session, itml.BoundPercentiles, c, s.Final)
 	if err != nil {
@@ -242,7 +251,7 @@ func TestGaussianDistancesAreThoseOfNewPoints(t *testing.T) {
 // those the class seen first.
 func TestWrongCountsNeighbours(t *testing.T) {
 	s := protocol.SettingsOf(datasets.AsIs, experiment.Smoke)
-	for _, p := range experimenttest.Must(protocol.NewProblems(experimenttest.Must(protocol.Load(experimenttest.Env(), experimenttest.Seed(protocol.GeneratedLinear), protocol.GeneratedLinear)), s, experimenttest.Seed(protocol.GeneratedLinear))) {
+	for _, p := range problems(load(protocol.GeneratedLinear), s) {
 		l, err := protocol.FitEuclidean(t.Context(), p.Session, itml.BoundPercentiles, protocol.Candidate{}, protocol.Budget{})
 		if err != nil {
 			t.Fatal(err)
@@ -286,7 +295,7 @@ func TestWrongCountsNeighbours(t *testing.T) {
 // the next; if none is left, that is an error.
 func TestImpossibleFits(t *testing.T) {
 	s := protocol.SettingsOf(datasets.AsIs, experiment.Smoke)
-	p := experimenttest.Must(protocol.NewProblems(experimenttest.Must(protocol.Load(experimenttest.Env(), experimenttest.Seed(protocol.GeneratedLinear), protocol.GeneratedLinear)), s, experimenttest.Seed(protocol.GeneratedLinear)))[0]
+	p := problems(load(protocol.GeneratedLinear), s)[0]
 	impossible := errors.New("impossible")
 	m := protocol.Method{
 		Name: "made up", Candidates: []protocol.Candidate{{Label: "fails"}, {Label: "fails at the end", Eta: 1}, {Label: "works", Eta: 2}},
@@ -316,136 +325,9 @@ func TestImpossibleFits(t *testing.T) {
 	}
 }
 
-// A trial has the errors of every method on every row of the set, choices of least inner
-// error, and bounds in order.
-func TestTrialIsComplete(t *testing.T) {
-	cell := Fig1a.Cells(experiment.Smoke)[0]
-	tb, err := Fig1a.Run(t.Context(), experimenttest.Env(), cell, experimenttest.Seed(cell.Dataset))
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := experimenttest.Must(protocol.Load(experimenttest.Env(), experimenttest.Seed(cell.Dataset), cell.Dataset))
-	s := protocol.SettingsOf(datasets.AsIs, experiment.Smoke)
-	for i, m := range methodsOf(s) {
-		if m.Name != protocol.MethodNames[i] || m.Bounded != bounded(m.Name) {
-			t.Errorf("method %d is %s, the legend has %s", i, m.Name, protocol.MethodNames[i])
-		}
-		rules := []string{""}
-		if m.Bounded {
-			rules = []string{percentiles, bins}
-		}
-		for _, rule := range rules {
-			g := tb.Where("method", m.Name, "bounds", rule)
-			rows, wrong := 0.0, g.Where("kind", "wrong")
-			for _, n := range wrong.Values("of") {
-				rows += n
-			}
-			if wrong.Len() != protocol.Folds || rows != float64(set.N()) {
-				t.Errorf("%s %s: %d folds with %g test rows, want %d with %d", m.Name, rule, wrong.Len(), rows, protocol.Folds, set.N())
-			}
-			inner := g.Where("kind", "inner")
-			if len(m.Candidates) == 1 {
-				if inner.Len() != 0 {
-					t.Errorf("%s: %d inner errors without a choice", m.Name, inner.Len())
-				}
-				continue
-			}
-			if inner.Len() != len(m.Candidates) {
-				t.Errorf("%s %s: %d inner errors, want %d", m.Name, rule, inner.Len(), len(m.Candidates))
-			}
-			for i, n := range inner.Values("of") { // each row is scored in the training part of one fold
-				if n != float64(set.N()) || inner.Index("at")[i] != m.Candidates[i].Label {
-					t.Errorf("%s %s, %s: %g inner rows, want %d at %s", m.Name, rule, inner.Index("at")[i], n, set.N(), m.Candidates[i].Label)
-				}
-			}
-			if made := g.Where("kind", "stopped", "at", protocol.ChoiceFits).Values("of"); !slices.Equal(made, []float64{float64(protocol.Folds * len(m.Candidates)), float64(protocol.Folds * len(m.Candidates))}) {
-				t.Errorf("%s %s: %v fits made in choosing, want %d per fold", m.Name, rule, made, protocol.Folds*len(m.Candidates))
-			}
-		}
-	}
-	for _, rule := range []string{percentiles, bins} {
-		b := tb.Where("kind", "bound", "bounds", rule, "fold", "1").Values("value")
-		if len(b) != 2 || !(0 < b[0] && b[0] < b[1]) {
-			t.Errorf("%s: bounds %v", rule, b)
-		}
-	}
-	if got := tb.Where("kind", "size", "fold", "0", "at", protocol.Features).Values("value"); !slices.Equal(got, []float64{4}) {
-		t.Errorf("features %v", got)
-	}
-	if bad := slices.IndexFunc(tb.Values("value"), math.IsNaN); bad >= 0 {
-		t.Errorf("row %d has no value", bad)
-	}
-}
-
-// The first of the best candidates is chosen in each fold, of the inner errors of that fold; the table has
-// their sums over folds.
-func TestBestCandidateIsChosen(t *testing.T) {
-	set := experimenttest.Must(protocol.Load(experimenttest.Env(), experimenttest.Seed(protocol.GeneratedLinear), protocol.GeneratedLinear))
-	s := protocol.SettingsOf(datasets.AsIs, experiment.Smoke)
-	problems, err := protocol.NewProblems(set, s, experimenttest.Seed(protocol.GeneratedLinear))
-	if err != nil {
-		t.Fatal(err)
-	}
-	type key struct{ method, bounds, at string }
-	sums := map[key]int{}
-	for fold, p := range problems {
-		for _, m := range methodsOf(s) {
-			if len(m.Candidates) == 1 {
-				continue
-			}
-			rules := s.Rules
-			if !m.Bounded {
-				rules = rules[:1]
-			}
-			for _, rule := range rules {
-				bounds := ""
-				if m.Bounded {
-					bounds = rule.String()
-				}
-				var inner []int
-				var at []string
-				chosen := ""
-				err := p.Score(t.Context(), m, rule, s, func(kind, label string, value, _ int) {
-					switch kind {
-					case "inner":
-						inner, at = append(inner, value), append(at, label)
-						sums[key{m.Name, bounds, label}] += value
-					case "chosen":
-						chosen = label
-					}
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if len(inner) != len(m.Candidates) || chosen != at[slices.Index(inner, slices.Min(inner))] {
-					t.Errorf("%s, %v, fold %d: %q is chosen, of inner errors %v", m.Name, rule, fold, chosen, inner)
-				}
-			}
-		}
-	}
-	tb, err := Fig1a.Run(t.Context(), experimenttest.Env(), Fig1a.Cells(experiment.Smoke)[0], experimenttest.Seed(protocol.GeneratedLinear))
-	if err != nil {
-		t.Fatal(err)
-	}
-	inner := tb.Where("kind", "inner")
-	if inner.Len() != len(sums) {
-		t.Errorf("%d rows of inner errors, want %d", inner.Len(), len(sums))
-	}
-	for i, got := range inner.Values("value") {
-		k := key{inner.Index("method")[i], inner.Index("bounds")[i], inner.Index("at")[i]}
-		if want, ok := sums[k]; !ok || got != float64(want) {
-			t.Errorf("%v: %g inner errors, want %d", k, got, want)
-		}
-	}
-}
-
-func paramsOf(settings any) map[string]string {
-	return experiment.Cell{Settings: settings}.Params()
-}
-
 // Settings enter the keys of jobs: another setting is another cell.
 func TestSettingsEnterKeys(t *testing.T) {
-	base := paramsOf(protocol.MainSettings)
+	base := experiment.Cell{Settings: protocol.MainSettings}.Params()
 	for name, change := range map[string]func(*protocol.Settings){
 		"features": func(s *protocol.Settings) { s.Scaling = datasets.ZScore },
 		"bounds":   func(s *protocol.Settings) { s.Rules = []itml.BoundRule{itml.BoundBins} },
@@ -461,7 +343,7 @@ func TestSettingsEnterKeys(t *testing.T) {
 	} {
 		s := protocol.MainSettings
 		change(&s)
-		if got := paramsOf(s); got[name] == base[name] || len(got) != 11 {
+		if got := (experiment.Cell{Settings: s}).Params(); got[name] == base[name] || len(got) != 11 {
 			t.Errorf("%s is %q with either setting", name, got[name])
 		}
 	}
@@ -488,7 +370,7 @@ func TestDatabases(t *testing.T) {
 			t.Errorf("%s: %d×%d, %d classes", name, set.N(), set.Dim(), got)
 		}
 		for _, by := range protocol.Readings {
-			for _, p := range experimenttest.Must(protocol.NewProblems(set, protocol.SettingsOf(by, experiment.Full), experimenttest.Seed(set.Name))) {
+			for _, p := range problems(set, protocol.SettingsOf(by, experiment.Full)) {
 				if want.pairs > 0 && len(p.Links) != want.pairs {
 					t.Errorf("%s: %d pairs, want %d", name, len(p.Links), want.pairs)
 				}
