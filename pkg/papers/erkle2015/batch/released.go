@@ -96,7 +96,7 @@ var ReleasedAnswers = experiment.Spec{
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell
-		for _, d := range protocol.Judgements[:3] {
+		for _, d := range protocol.Answered[:3] {
 			s := releasedSettings{Part: singlePart, SplitSettings: d.Settings(scale), Sizes: d.Sizes(scale), Iterations: answersCap, FirstOfCKL: cappedEta, Taus: fewTaus}
 			if d.Name == protocol.Music {
 				s.Sizes, s.Iterations, s.Taus = tauSizes(d.Sizes(scale)), musicCap, musicTaus
@@ -162,8 +162,8 @@ type releasedRun struct {
 	releasedSettings
 }
 
-// judge adds the errors and ranks of a kernel after the first triplets.
-func (r releasedRun) judge(key table.Key, seen int, k mat.Symmetric, v table.Values) {
+// score adds the errors and ranks of a kernel after the first triplets.
+func (r releasedRun) score(key table.Key, seen int, k mat.Symmetric, v table.Values) {
 	maps.Copy(v, Ranks(k))
 	maps.Copy(v, r.Split.ErrorsAfter(seen, k))
 	key["triplets"] = strconv.Itoa(seen)
@@ -202,7 +202,7 @@ func eachTau(taus map[string]protocol.List[float64]) iter.Seq2[protocol.BatchMet
 // single follows ERKLE, and fits each method to the first triplets of each size, from I.
 func (r releasedRun) single(ctx context.Context) error {
 	if err := FollowERKLE(ctx, r.Split, r.Seed, r.Sizes, func(method string, seen int, k mat.Symmetric) {
-		r.judge(table.Key{"method": method, "how": onlineHow}, seen, k, table.Values{})
+		r.score(table.Key{"method": method, "how": onlineHow}, seen, k, table.Values{})
 	}); err != nil {
 		return err
 	}
@@ -281,7 +281,7 @@ func (r releasedRun) passes(ctx context.Context) error {
 			p := protocol.OnlineMethods[pair.Online]
 			p.Beta = beta
 			if err := protocol.RunERKLE(ctx, r.Split, p, r.Seed, []int{all}, func(seen int, l *triplets.ERKLE) {
-				r.judge(table.Key{"method": pair.Online, "how": onlineHow, "passes": strconv.Itoa(beta)}, seen, l.Kernel(), table.Values{})
+				r.score(table.Key{"method": pair.Online, "how": onlineHow, "passes": strconv.Itoa(beta)}, seen, l.Kernel(), table.Values{})
 			}); err != nil {
 				return fmt.Errorf("%s: %w", pair.Online, err)
 			}
@@ -317,7 +317,7 @@ func fitKey(b protocol.BatchMethod, how string, tau float64) table.Key {
 // fitted adds a fit of a batch method.
 func (r releasedRun) Fitted(key table.Key, seen int, k mat.Symmetric, how learners.Result, v table.Values) {
 	key["stopped"], v["iterations"] = how.Status.String(), float64(how.Iterations)
-	r.judge(key, seen, k, v)
+	r.score(key, seen, k, v)
 }
 
 var rankTolerances = map[string]float64{LooseRank: 1e-3, FineRank: 1e-6}

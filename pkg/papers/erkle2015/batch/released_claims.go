@@ -20,9 +20,9 @@ import (
 
 // Margins of the qualitative claims, fixed before the first full run. Errors are shares.
 const (
-	// "considerably worse", "does not fit a large number": by 2 points.
+	// "considerably worse", "does not fit a large number": by 2 percentage points.
 	considerable = 0.02
-	// "as well as", "comparable": 1 point.
+	// "as well as", "comparable": 1 percentage point.
 	asWell = 0.01
 	// "often": in more than half of the sizes.
 	often = 0.5
@@ -36,7 +36,7 @@ const Section53 = "Section 5.3"
 // CleanedNote says what the data are.
 const CleanedNote = " The data are the public release of the survey: 9,090 answers, none of which contradicts another directly, of the paper's 16,385."
 
-// readingsNote lists judgedReadings.
+// readingsNote lists musicReadings.
 const readingsNote = " Readings: at the end of the training triplets or the mean over the 12 sizes, τ by validation over all sizes, by validation at the end or best on test, a tie an error or half of one, the batch methods stopped after 100 iterations or run on to 1,000 at the end."
 
 // shareOfSizes and shareOfObjects are the rules of differences of such shares.
@@ -114,7 +114,7 @@ func rankIsLow(first, _ frame.Measure) frame.Measure { return first.Times(-1).Pl
 func rankGrows(first, last frame.Measure) frame.Measure { return last.Minus(first) }
 
 // rankReadings are those of the claims about ranks.
-var rankReadings = []Reading{JudgedBy(protocol.ByValidation), JudgedBy(protocol.ByTest), AfterRunOn}
+var rankReadings = []Reading{ByRule(protocol.ByValidation), ByRule(protocol.ByTest), AfterRunOn}
 
 // steAgainstOthers pairs every other method with STE-ERKLE of as many passes.
 func steAgainstOthers() (out [][2]string) {
@@ -132,28 +132,28 @@ var Fig3Claims = experiment.Claims([]experiment.Claim{
 		Statement: "STE-ERKLE performs considerably worse than the other methods (on the test set).",
 		Where:     Section53 + ", Fig. 3a", Theirs: experiment.FigureOnly,
 		Predicate: "The test error of STE-ERKLE (δ = 1) minus that of PA-ERKLE and of each batch method is more than 2 points, with one and with ten passes." + readingsNote + CleanedNote,
-		Test:      onMusic(judgedReadings, protocol.Points, steWorse),
+		Test:      onMusic(musicReadings, protocol.Points, steWorse),
 	},
 	{
 		ID: "fig3-as-well", View: "fig3a",
 		Statement: "PA-ERKLE performs as well as the batch methods.",
 		Where:     Section53 + ", Fig. 3a", Theirs: experiment.FigureOnly,
 		Predicate: "The test error of PA-ERKLE with one pass is less than that of each batch method plus 1 point." + readingsNote + CleanedNote,
-		Test:      onMusic(judgedReadings, protocol.Points, paAsWell),
+		Test:      onMusic(musicReadings, protocol.Points, paAsWell),
 	},
 	{
 		ID: "fig3-often-better", View: "fig3a",
 		Statement: "PA-ERKLE performs often better (than the batch methods) when multiple passes are taken.",
 		Where:     Section53 + ", Fig. 3a", Theirs: experiment.FigureOnly,
 		Predicate: "Per batch method, PA-ERKLE with ten passes has the smaller test error at more than half of the 12 sizes (the share of sizes minus ½ is > 0; equal errors count half). Readings: τ by validation over all sizes, by validation at the end or best on test, a tie an error or half of one." + CleanedNote,
-		Test:      onMusic([]Reading{JudgedBy(protocol.ByValidation), JudgedBy(protocol.ByTest), TiesHalf}, shareOfSizes, oftenBetter),
+		Test:      onMusic([]Reading{ByRule(protocol.ByValidation), ByRule(protocol.ByTest), TiesHalf}, shareOfSizes, oftenBetter),
 	},
 	{
 		ID: "fig3-no-trace", View: "fig3a",
 		Statement: "Our method outperforms batch methods that use trace regularization.",
 		Where:     Section53 + ", Fig. 3c", Theirs: experiment.FigureOnly,
 		Predicate: "The test error of PA-ERKLE, with one and with ten passes, is less than that of each batch method." + readingsNote + CleanedNote,
-		Test:      onMusic(judgedReadings, protocol.Points, paBetter),
+		Test:      onMusic(musicReadings, protocol.Points, paBetter),
 	},
 	{
 		ID: "fig3-train-ste", View: "fig3b",
@@ -161,7 +161,7 @@ var Fig3Claims = experiment.Claims([]experiment.Claim{
 		Statement: "The STE-ERKLE models are greatly affected by the presence of conflicts in that they do not learn a kernel that fits to a large number of the observed triplets.",
 		Where:     Section53 + ", Fig. 3b", Theirs: experiment.FigureOnly,
 		Predicate: "The error of STE-ERKLE (δ = 1) on the triplets seen so far minus that of PA-ERKLE and of each batch method is more than 2 points, with one and with ten passes." + readingsNote + CleanedNote,
-		Test:      onMusic(judgedReadings, protocol.Points, steFitsWorse),
+		Test:      onMusic(musicReadings, protocol.Points, steFitsWorse),
 	},
 	{
 		ID: "fig3-train-pa", View: "fig3b",
@@ -169,7 +169,7 @@ var Fig3Claims = experiment.Claims([]experiment.Claim{
 		Statement: "PA-ERKLE, on the other hand, is able to fit better to the set of observed triplets, thus resulting in better test accuracy as well.",
 		Where:     Section53 + ", Fig. 3b", Theirs: experiment.FigureOnly,
 		Predicate: "Both the error on the triplets seen so far and the test error of PA-ERKLE are less than those of STE-ERKLE (δ = 1), with one and with ten passes (four units)." + readingsNote + CleanedNote,
-		Test: onMusic(judgedReadings, protocol.Points, func(r Reading) frame.Units {
+		Test: onMusic(musicReadings, protocol.Points, func(r Reading) frame.Units {
 			pairs := [][2]string{{protocol.PAERKLE, protocol.STEERKLE}, {protocol.PAERKLETen, protocol.STEERKLETen}}
 			return frame.Together(r.less("train", 0, pairs...).Named("", ", train"), r.less("test", 0, pairs...).Named("", ", test"))
 		}),
@@ -239,12 +239,12 @@ func testDrastic(t *table.Table) judge.Test {
 }
 
 // musicObjects is the number of artists of the survey.
-var musicObjects = float64(protocol.Judgements[0].Full.Objects)
+var musicObjects = float64(protocol.Answered[0].Full.Objects)
 
 // familyTest tests that a family has less error at the end than PA-ERKLE plus a margin: with one pass and the setting that
 // each trial chose, and with ten passes, which have that setting alone.
 func familyTest(f variants.Family, margin float64) frame.Test {
-	r := JudgedBy(protocol.ByValidation).As("", AtEnd).On(protocol.Music)
+	r := ByRule(protocol.ByValidation).As("", AtEnd).On(protocol.Music)
 	return onSplits(protocol.Points, frame.Together(
 		frame.Unit("one pass", r.Errors("test", protocol.PAERKLE).Minus(r.Errors("test", f.Name)).Plus(margin)),
 		frame.Unit("ten passes", r.Errors("test", protocol.PAERKLETen).Minus(r.Errors("test", f.Ten())).Plus(margin)),
@@ -289,7 +289,7 @@ func sizesOrAll(leave func(float64) bool) func(sizes []string) []string {
 // What the claims of Section 5.4 compare.
 var (
 	PaTrainsWell = lessError("train", asWell, slices.Concat(against(protocol.PAERKLE, others(protocol.PAERKLE)), against(protocol.PAERKLETen, others(protocol.PAERKLETen)))...)
-	fig4Readings = []Reading{JudgedBy(protocol.ByValidation), JudgedBy(protocol.ByTest)}
+	fig4Readings = []Reading{ByRule(protocol.ByValidation), ByRule(protocol.ByTest)}
 )
 
 func SteConsistently(r Reading) frame.Units {
@@ -346,7 +346,7 @@ var Fig4Claims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: starting PA-ERKLE from a kernel of image features instead of K = I lowers its test error on few answers.",
 		Where:     Section54, Theirs: "no number",
 		Predicate: "On the shoes, averaged over the 12 sizes, the test error of PA-ERKLE from K = I minus that from the features is > 0, with one and with ten passes.",
-		Test:      frame.Positive(protocol.Points, JudgedBy(protocol.ByValidation).On(protocol.Zappos).less("test", 0, [2]string{protocol.PAFeatures, protocol.PAERKLE}, [2]string{protocol.PAFeaturesTen, protocol.PAERKLETen})).Where("cell", protocol.Zappos),
+		Test:      frame.Positive(protocol.Points, ByRule(protocol.ByValidation).On(protocol.Zappos).less("test", 0, [2]string{protocol.PAFeatures, protocol.PAERKLE}, [2]string{protocol.PAFeaturesTen, protocol.PAERKLETen})).Where("cell", protocol.Zappos),
 	},
 	{
 		ID: "fig4-trace", View: "fig4-ours",
@@ -356,7 +356,7 @@ var Fig4Claims = experiment.Claims([]experiment.Claim{
 		Where:     "Section 6", Theirs: "no number",
 		Predicate: "At the end (1,000 triplets), the test error of PA-ERKLE with ten passes minus that with the weight τ of {0.01, 0.03, 0.05} that has the least validation error there is > 0, on materials and on shoes.",
 		Test: frame.Positive(protocol.Points, frame.Over(StandIns, func(data string) (string, frame.Measure) {
-			r := JudgedBy(protocol.ByValidation).As("", AtEnd).On(data)
+			r := ByRule(protocol.ByValidation).As("", AtEnd).On(data)
 			return data, r.Errors("test", protocol.PAERKLETen).Minus(r.Errors("test", variants.TraceFamily.Name)).Where("cell", data)
 		})),
 	},
@@ -588,8 +588,8 @@ func AtStart(sizes []string) []string { return sizes[:1] }
 
 func AtEnd(sizes []string) []string { return sizes[len(sizes)-1:] }
 
-// JudgedBy is the reading of Figs. 3 and 4 with τ by a rule, and of a family of ERKLE methods with the setting that each trial chose.
-func JudgedBy(tau string) Reading {
+// ByRule is the reading of Figs. 3 and 4 with τ by a rule, and of a family of ERKLE methods with the setting that each trial chose.
+func ByRule(tau string) Reading {
 	return Reading{Name: tau, At: AtAll, Rows: func(data, method string) frame.Rows {
 		return func(t *table.Table) *table.Table {
 			g, chosen := t.Where("kind", variants.CurveKind, "method", method), t.Where("kind", variants.ChosenKind, "method", method)
@@ -608,21 +608,21 @@ func JudgedBy(tau string) Reading {
 
 // Readings beside those by τ: with a tie as half an error, and with batch fits that have run on.
 var (
-	TiesHalf   = Reading{Name: "ties half", At: AtAll, Rows: JudgedBy(protocol.ByValidation).Rows, Tie: 0.5}
+	TiesHalf   = Reading{Name: "ties half", At: AtAll, Rows: ByRule(protocol.ByValidation).Rows, Tie: 0.5}
 	AfterRunOn = Reading{Name: "run on", At: AtAll, Rows: func(data, method string) frame.Rows {
 		if learning.IsBatch(method) {
 			method = RunOn(method)
 		}
-		return JudgedBy(protocol.ByValidation).Rows(data, method)
+		return ByRule(protocol.ByValidation).Rows(data, method)
 	}}
 )
 
-// judgedReadings are those of the claims about errors. The paper's rule for τ is the third.
-var judgedReadings = []Reading{
-	JudgedBy(protocol.ByValidation).As("at the end", AtEnd),
-	JudgedBy(protocol.ByValidation).As("mean over sizes", AtAll),
-	JudgedBy(protocol.ByTest).As("at the end, "+protocol.ByTest, AtEnd),
-	JudgedBy(protocol.ByEnd).As("at the end, "+protocol.ByEnd, AtEnd),
+// musicReadings are those of the claims about errors. The paper's rule for τ is the third.
+var musicReadings = []Reading{
+	ByRule(protocol.ByValidation).As("at the end", AtEnd),
+	ByRule(protocol.ByValidation).As("mean over sizes", AtAll),
+	ByRule(protocol.ByTest).As("at the end, "+protocol.ByTest, AtEnd),
+	ByRule(protocol.ByEnd).As("at the end, "+protocol.ByEnd, AtEnd),
 	TiesHalf.As("at the end, ties half", AtEnd),
 	AfterRunOn.As("at the end, batch methods run on", AtEnd),
 }

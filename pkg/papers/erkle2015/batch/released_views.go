@@ -131,7 +131,8 @@ func released(how, rule string) Reading {
 }
 
 // namedPrograms says what the named programs are.
-const namedPrograms = "The batch methods are GNMDS, STE and CKL as van der Maaten and Weinberger released them, which the paper names as what it ran; repeated from a description, the start being I as in the paper: a gradient on one side of the diagonal, a general eigendecomposition, an end after five iterations in a row that do not lower the cost. "
+const namedPrograms = "The batch methods are GNMDS, STE and CKL as van der Maaten and Weinberger released them, which the paper names as what it ran. They are repeated from a description and started from I, as in the paper: " +
+	"a gradient on one side of the diagonal, a general eigendecomposition, an end after five iterations in a row that do not lower the cost. "
 
 // cappedNote says how CKL starts where the cap is less than the paper's.
 var cappedNote = "CKL starts with η = " + table.Format(cappedEta) + " there, since from the program's 10⁻⁵ so few iterations would not leave I. "
@@ -155,7 +156,8 @@ var releasedAnswersViews = []experiment.View{
 				namedPanel(plots.Panel{YLabel: "rank of the kernel"}, learning.BatchNames, singleHow, frame.Column(LooseRank), ranks)),
 			Caption: func(*table.Table) plots.Caption {
 				return plots.Caption{
-					Shows: "Music survey: share of the test triplets and of the training triplets seen so far that a kernel does not satisfy, a tie counting as not satisfied, and eigenvalues above 10⁻³ of the largest. fig3a and fig3b have the other ERKLE methods.",
+					Shows: "Share of the test triplets and of the training triplets seen so far that a kernel does not satisfy, a tie counting as not satisfied, and eigenvalues above 10⁻³ of the largest. fig3a and fig3b have the other ERKLE methods.",
+					Data:  "The music survey of Fig. 3.",
 					Protocol: namedPrograms + fmt.Sprintf("Each fit starts from I and has at most %d iterations (declared beforehand for their cost; the paper's cap is 1000). ", musicCap) + cappedNote +
 						releasedTau + musicTaus[protocol.GNMDSBatch].String() + ", the one best on test over sizes and trials. PA-ERKLE: margin 1; STE-ERKLE: δ = 1.",
 					Intervals: SplitsNote(t),
@@ -168,7 +170,8 @@ var releasedAnswersViews = []experiment.View{
 		Panels: frame.PerGroup(func(cells []string) frame.Panel { return namedErrors(cells[0], "test", Plain) }, "cell"),
 		Caption: func(t *table.Table) plots.Caption {
 			return plots.Caption{
-				Shows: "Stand-ins for answers about outdoor scenes: share of the test triplets that a kernel does not satisfy, a tie counting as not satisfied. fig4a has the other ERKLE methods.",
+				Shows: "Share of the test triplets that a kernel does not satisfy, a tie counting as not satisfied. fig4a has the other ERKLE methods.",
+				Data:  "The stand-ins for answers about outdoor scenes of Fig. 4.",
 				Protocol: namedPrograms + fmt.Sprintf("Each fit starts from I and has at most %d iterations. ", answersCap) + cappedNote +
 					releasedTau + fewTaus[protocol.GNMDSBatch].String() + ", the one best on test over sizes and trials. PA-ERKLE: margin 1; STE-ERKLE: δ = 1.",
 				Intervals: DrawsNote(t, false),
@@ -180,7 +183,7 @@ var releasedAnswersViews = []experiment.View{
 		Text: &frame.Text{By: []string{"cell", "data", "method", "method", "rule", "τ chosen", "τ", "τ"}, Cells: append([]frame.Cell{
 			answersErrors("test error (%)", protocol.TestErrors), answersErrors("ties count half (%)", protocol.TestHalf), answersErrors("error on triplets seen (%)", protocol.StrictIn("train")),
 		}, endings...)},
-		Caption: frame.Says("After all training triplets.", "",
+		Caption: frame.Says("Errors after all training triplets, and how the fits ended.", "The music survey of Fig. 3 and the stand-ins of Fig. 4.",
 			namedPrograms+fmt.Sprintf("At most %d iterations on music, %d elsewhere. ", musicCap, answersCap)+cappedNote+releasedTau+fewTaus[protocol.GNMDSBatch].String()+" (music: "+musicTaus[protocol.GNMDSBatch].String()+"); CKL has no trace term. "+
 				starNote+"± are 95 % intervals, on music corrected for splits of the same answers.", ""),
 	}.Draw},
@@ -197,7 +200,7 @@ func answersErrors(head string, m frame.Measure) frame.Cell {
 	}}
 }
 
-// Apart draws the methods of a panel in two of one range, with names at the lines' ends: ERKLE, and the batch methods beside ten passes of PA-ERKLE.
+// Apart shows the methods of a panel in two of one range, with names at the lines' ends: ERKLE, and the batch methods beside ten passes of PA-ERKLE.
 func Apart(of frame.Panel) frame.Panels {
 	return func(t *table.Table) (out []plots.Panel) {
 		for _, all := range frame.Each(of)(t) {
@@ -224,7 +227,7 @@ func Apart(of frame.Panel) frame.Panels {
 	}
 }
 
-// namedPanel draws a measure of methods against the triplets, with the τ best on test.
+// namedPanel shows a measure of methods against the triplets, with the τ best on test.
 func namedPanel(p plots.Panel, methods []string, how string, m frame.Measure, b frame.Band) frame.Panel {
 	p.XLabel, p.XLog = "triplets seen", true
 	out := frame.Panel{Panel: p}
@@ -246,12 +249,12 @@ func namedErrors(title, part string, b frame.Band) frame.Panel {
 var releasedFig1b = frame.View{
 	Columns: 1, Missing: "any trial",
 	Panels: frame.Each(methodsPanel(singleHow, "the named programs, each fit from I"), methodsPanel(chainedHow, "the named programs, each from the kernel of the mini-batch before"), methodsPanel(certifiedHow, "batch methods solved to a residual of 10⁻³")),
-	Caption: frame.Says("Test error against the number of triplets seen.", "",
-		namedPrograms+fmt.Sprintf("They have at most %d iterations in the first panel, as the paper says, and %d per mini-batch of 100 triplets in the second; below, our own fits of the same objectives, with a bound on how far each is from its minimum. "+cappedNote, releasedCap, chainedCap)+
-			releasedTau+releasedTaus[protocol.GNMDSBatch].String()+" (GNMDS; solved also 0.0001) or "+protocol.TauGrid.String()+" (others), chained "+fewTaus[protocol.GNMDSBatch].String()+": one per method, best on test over sizes and trials, which is the paper's rule."+learning.NinePasses+" "+learning.Fig1Setup, ""),
+	Caption: frame.Says("Test error against the number of triplets seen."+learning.ErrorIs, learning.Fig1Data,
+		namedPrograms+fmt.Sprintf("They have at most %d iterations in the first panel, as the paper says, and %d per mini-batch of 100 triplets in the second. Below: our own fits of the same objectives, with a bound on how far each is from its minimum. "+cappedNote, releasedCap, chainedCap)+
+			releasedTau+releasedTaus[protocol.GNMDSBatch].String()+" (GNMDS; solved also 0.0001) or "+protocol.TauGrid.String()+" (others), chained "+fewTaus[protocol.GNMDSBatch].String()+": one per method, best on test over sizes and trials, which is the paper's rule."+learning.NinePasses, ""),
 }
 
-// methodsPanel draws the test errors of all methods.
+// methodsPanel shows the test errors of all methods.
 func methodsPanel(how, title string) frame.Panel {
 	return namedPanel(plots.Panel{Title: title, YLabel: "test error (%)", YLog: true, YMin: 10, YMax: 60}, learning.AllMethods, how, protocol.TestErrors, Plain)
 }
@@ -259,11 +262,11 @@ func methodsPanel(how, title string) frame.Panel {
 var releasedFig1c = frame.View{
 	Columns: 1, Missing: "any trial",
 	Panels: frame.Each(stepsPanel(passesPart, singleHow, "steps on all triplets, from I"), stepsPanel(chainedPassesPart, chainedHow, "steps on each mini-batch, from the kernel of the one before")),
-	Caption: frame.Says("Test error after all training triplets against the number of passes: β of ERKLE, full gradient steps of the named programs.", "",
-		namedPrograms+"Each number of steps has the first step η, one of "+releasedEtas.String()+", and τ, one of "+fewTaus[protocol.GNMDSBatch].String()+" (second panel: 1), that are best on test, the paper's rule for the step. "+learning.Fig1Setup, ""),
+	Caption: frame.Says("Test error after all training triplets against the number of passes: β of ERKLE, full gradient steps of the named programs."+learning.ErrorIs, learning.Fig1Data,
+		namedPrograms+"Each number of steps has the first step η, one of "+releasedEtas.String()+", and τ, one of "+fewTaus[protocol.GNMDSBatch].String()+" (second panel: 1), that are best on test, the paper's rule for the step.", ""),
 }
 
-// stepsPanel draws the errors after passes of ERKLE, and after as many steps of the named programs.
+// stepsPanel shows the errors after passes of ERKLE, and after as many steps of the named programs.
 func stepsPanel(cell, how, title string) frame.Panel {
 	p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: "passes, or gradient steps", YLabel: "test error (%)", XLog: true}}
 	for _, pair := range learning.Fig1Pairs {
@@ -346,7 +349,7 @@ var releasedFinal = frame.View{
 	Text: &frame.Text{By: []string{"how", "how", "method", "method", "rule", "τ chosen", "τ", "τ"}, Cells: slices.Concat(
 		[]frame.Cell{frame.WithInterval("test error (%)", protocol.TestErrors, frame.Percent), frame.WithInterval("ties count half (%)", protocol.TestHalf, frame.Percent)}, endings,
 		[]frame.Cell{given("excess", frame.WithInterval("above the minimum (%)", frame.Column("excess"), frame.Percent)), given("residual", Largest("largest residual", "residual"))})},
-	Caption: frame.Says("After all training triplets.", "", namedPrograms+"Certified fits are our own of the same objectives, each with a bound on how far it is from its minimum, in units of the objective of K = 0 (the residual); above the minimum is by how much the program's objective is greater than that of the certified fit with the same τ, in the same units. The programs' CKL has no trace term. Single fits have at most 1000 iterations, chained ones 100 per mini-batch. "+starNote+cappedNote+learning.Fig1Setup, ""),
+	Caption: frame.Says("Errors after all training triplets, and how the fits ended."+learning.ErrorIs, learning.Fig1Data, namedPrograms+"Certified fits are our own of the same objectives, each with a bound on how far it is from its minimum, in units of the objective of K = 0 (the residual). Above the minimum is by how much the program's objective is greater than that of the certified fit with the same τ, in the same units. The programs' CKL has no trace term. Single fits have at most 1000 iterations, chained ones 100 per mini-batch. "+starNote+cappedNote, ""),
 }
 
 // Reading is one way to compare the methods on a data set.

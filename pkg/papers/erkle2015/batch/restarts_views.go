@@ -75,7 +75,7 @@ func drawRestarts(t *table.Table) (plots.Drawing, error) {
 	}), nil
 }
 
-// spreadPanel draws how far apart starts end.
+// spreadPanel shows how far apart starts end.
 func spreadPanel(data string) frame.Panel {
 	return frame.Panel{
 		Panel: plots.Panel{Title: data, XLabel: "coordinates", YLabel: "worst start above best (%)", XLog: true},
@@ -88,7 +88,7 @@ func startsLine(b, x string, of frame.Measure) frame.Mark {
 	return frame.Line(protocol.Styles.Line(b), x, of, frame.Percent).Where("method", b, "from", fromAnew)
 }
 
-// restartErrors draws the errors of the best starts, at the right end those of a kernel, and PA-ERKLE's.
+// restartErrors shows the errors of the best starts, at the right end those of a kernel, and PA-ERKLE's.
 func restartErrors(data string) frame.Panel {
 	p := frame.Panel{Panel: plots.Panel{Title: data, XLabel: "coordinates", YLabel: "test error (%)", XLog: true}}
 	for _, d := range restartDims {
@@ -115,8 +115,12 @@ func restartErrors(data string) frame.Panel {
 const atKernel = 250
 
 func restartCaption(shows string, t *table.Table) plots.Caption {
-	return plots.Caption{Shows: shows, Protocol: "Coordinates X of the objects in place of a kernel K = XXᵀ minimise the same objective F, Σ l + τ‖X‖², from ten random starts, X from N(0, 1/d), by L-BFGS (GNMDS by way of its Moreau envelope), with the τ of erkle2015/tau for the fit of K (Section 2: \"the best is chosen among them\"). " +
-		"F(0) is the objective of all objects in one place. A start ends where the size of its gradient is 0.001 in these units, or after 1,000 iterations, as most of GNMDS do, whose objective has kinks. Fits of K, convex with GNMDS and STE, end at a residual of 0.001, for these a bound on the distance from the minimum, or after as many. Synthetic: 10,000 comparisons of 100 points in R⁵⁰, as in Fig. 1; materials and shoes: 1,000 answers, as in Fig. 4.", Intervals: experiment.TrialsNote(t, "")}
+	return plots.Caption{
+		Shows: shows, Data: "Synthetic: 10,000 triplets of 100 points in R⁵⁰, as in Fig. 1; materials and shoes: 1,000 answers, as in Fig. 4.",
+		Protocol: "Coordinates X of the objects in place of a kernel K = XXᵀ minimise the same objective F, Σ l + τ‖X‖², from ten random starts, X from N(0, 1/d) (Section 2: \"the best is chosen among them\"). Fits are by L-BFGS, of GNMDS by way of its Moreau envelope, with the τ of erkle2015/tau for the fit of K. " +
+			"F(0) is the objective of all objects in one place. A start ends where the size of its gradient is 0.001 in these units, or after 1,000 iterations, as most of GNMDS do, whose objective has kinks. Fits of K, convex with GNMDS and STE, end at a residual of 0.001, for these a bound on the distance from the minimum, or after as many.",
+		Intervals: experiment.TrialsNote(t, ""),
+	}
 }
 
 func drawRestartsFollowed(t *table.Table) (plots.Drawing, error) {

@@ -111,7 +111,7 @@ func (x tauSettings) Measure(ctx context.Context, run protocol.SplitRun) error {
 	return nil
 }
 
-// tauView draws the errors by weight of the trace, and names the weights that they choose.
+// tauView shows the errors by weight of the trace, and names the weights that they choose.
 var tauView = frame.View{
 	Columns: 2, Missing: "errors on any data",
 	Panels: frame.PerGroup(func(cells []string) frame.Panel {
@@ -129,9 +129,10 @@ var tauView = frame.View{
 			chosen = append(chosen, fmt.Sprintf("%s, %s: %s (%s; %s)", key[0], key[1], table.Format(c.Validated), table.Format(c.BestOnTest), table.Format(c.AtEnd)))
 		}
 		return plots.Caption{
-			Shows: fmt.Sprintf("Share of validation triplets that the kernels of the batch methods do not satisfy (a tie counts as not satisfied), mean over the sizes in the table and %d trials, by the weight τ of trace K in the objective Σ l + τ·trace K; the table has the test triplets, too.", len(t.Unique("trial"))),
-			Protocol: fmt.Sprintf("Each fit starts from the kernel of the size before and stops at a residual of %g or after %d iterations. Chosen among five values (the paper: ten) by the least mean validation error, one τ per data set and method, and in brackets by the least mean test error, which is the paper's rule, and by the validation error after all triplets: %s. "+
-				"The figures have the splits of these trials as their first ones. On 500 points with few triplets the least error was at the lower end of the grid of the others, on validation triplets of another seed, and the grid is shifted.", protocol.BatchTol, protocol.BatchIterations, strings.Join(chosen, "; ")),
+			Shows: fmt.Sprintf("Share of validation triplets that the kernels of the batch methods do not satisfy (a tie counts as not satisfied), mean over the sizes in the table and %d trials, by the weight τ of trace K in the objective Σ l + τ·trace K. The table has the test triplets, too.", len(t.Unique("trial"))),
+			Data:  "The data of the figures, which have the splits of these trials as their first ones.",
+			Protocol: fmt.Sprintf("Each fit starts from the kernel of the size before and stops at a residual of %g or after %d iterations. One τ per data set and method is chosen among five values (the paper: ten), by the least mean validation error. In brackets stand those by the least mean test error, which is the paper's rule, and by the validation error after all triplets: %s. "+
+				"On 500 points with few triplets the least error was at the lower end of the grid of the others, on validation triplets of another seed, and the grid is shifted.", protocol.BatchTol, protocol.BatchIterations, strings.Join(chosen, "; ")),
 			Intervals: "No intervals: two trials.",
 		}
 	},
@@ -144,7 +145,7 @@ var tauStopping = frame.View{
 		{Head: "stopped", Of: func(g *table.Table) string { return strings.Join(g.Unique("stopped"), "; ") }}, Mean("rank", "rank", "%.0f"),
 	}},
 	Caption: func(t *table.Table) plots.Caption {
-		return plots.Caption{Shows: fmt.Sprintf("How the fits of erkle2015/tau ended: iterations (mean over %d trials, at most %d), the residual of the stopping rule, which asks for %g, the reasons for stopping that occurred, and the rank of the kernel. The paper stops its batch methods after at most 1000 iterations of plain projected gradient or when the objective changes by less than 10⁻⁷.",
-			len(t.Unique("trial")), protocol.BatchIterations, protocol.BatchTol)}
+		return plots.Caption{Shows: fmt.Sprintf("How the fits of erkle2015/tau ended: iterations (mean over %d trials, at most %d), the residual of the stopping rule, which asks for %g, the reasons for stopping that occurred, and the rank of the kernel.", len(t.Unique("trial")), protocol.BatchIterations, protocol.BatchTol),
+			Protocol: "The paper stops its batch methods after at most 1000 iterations of plain projected gradient or when the objective changes by less than 10⁻⁷."}
 	},
 }

@@ -184,7 +184,7 @@ func wholePass(t *table.Table) *table.Table {
 // What the captions of times say of the data and of a batch step.
 const (
 	fig2Data     = "Random triplets of n points drawn from N(0, I) in R⁵⁰, answered without error; CPU times on one machine."
-	fig2Protocol = "A batch step is one of projected gradient descent on the hinge losses of GNMDS over all 2n training triplets, from K = I with δ = 0.1 and τ = 0, and takes the full eigendecomposition of the kernel, as the paper's: gonum's, by QR iterations; there are faster ones. "
+	fig2Protocol = "A batch step is one of projected gradient descent on the hinge losses of GNMDS over all 2n training triplets, from K = I with δ = 0.1 and τ = 0. As the paper's, it takes the full eigendecomposition of the kernel: gonum's, by QR iterations; there are faster ones. "
 )
 
 // bandOf is a curve of means over trials with intervals; values[i] has one value per trial at x[i].
@@ -401,9 +401,8 @@ var fig2bLargeView = frame.View{
 		frame.Line(plots.Line{Name: "a tie is an error"}, "triplets", protocol.TestErrors, frame.Percent),
 		frame.Line(plots.Line{Name: "a tie is half an error", Color: plots.Vermillion, Dash: plots.Dashed}, "triplets", protocol.TestHalf, frame.Percent),
 	}}),
-	Caption: protocol.SaysOf(func(t *table.Table) string {
-		return fmt.Sprintf("Share of 50,000 other comparisons (300 at smoke scale) that PA-ERKLE's kernel does not satisfy during one pass, n = %s points drawn from N(0, I) in R⁵⁰. A comparison of objects of which nothing is known yet is a tie, which the paper's measure counts as an error.", experiment.FirstName(t, "objects"))
-	}, "", "The curves of batch GNMDS need an eigendecomposition of minutes per step here and are drawn at n = 500 (fig2b)."),
+	Caption: frame.Says("Share of 50,000 other triplets (300 at smoke scale) that PA-ERKLE's kernel does not satisfy during one pass. A triplet of objects of which nothing is known yet is a tie, which the paper's measure counts as an error.",
+		"n = 5000 points drawn from N(0, I) in R⁵⁰ (60 at smoke scale).", "The curves of batch GNMDS need an eigendecomposition of minutes per step here and are shown at n = 500 (fig2b).", ""),
 }
 
 var fig2SkipsView = frame.View{
@@ -416,9 +415,7 @@ var fig2SkipsView = frame.View{
 		})...),
 		frame.Row{Names: []string{"beside: updates that the printed rule skips"}, Cells: spreadCells(frame.Column("active").Minus(frame.Column("printed")), func(float64) string { return "" })},
 	)},
-	Caption: protocol.SaysOf(func(t *table.Table) string {
-		return skipsShare + "A pass of PA-ERKLE, from K = I, over 2n random comparisons of n points drawn from N(0, I) in R⁵⁰, answered without error. " + skipsRule + skipsOurs(t)
-	}, "", ""),
+	Caption: skipsCaption("2n random triplets of n points drawn from N(0, I) in R⁵⁰, answered without error.", "A pass of PA-ERKLE from K = I. "),
 }
 
 // withoutEigenpair is the share of the printed triplets that have none of so many eigenpairs, in per cent.
@@ -474,20 +471,23 @@ func slackless(t *table.Table) bool {
 	return !slices.ContainsFunc(t.Values("slack"), func(v float64) bool { return v != 0 })
 }
 
+// What the captions of skips say.
 const (
-	skipsSetup = "ERKLE from K = I on random comparisons of n points drawn from N(0, I) in R⁵⁰, answered without error; one pass over 10,000 of them (200 at smoke scale), passive-aggressive steps unless said otherwise. " + skipsRule
+	skipsData  = "10,000 random triplets (200 at smoke scale) of n points drawn from N(0, I) in R⁵⁰, answered without error."
+	skipsSetup = "One pass of ERKLE from K = I, with passive-aggressive steps unless said otherwise. "
 	skipsRule  = "The paper's rule subtracts 3γ from a bound λ̂ on the smallest eigenvalue at each update and computes the eigenpair where λ̂ is negative; it is followed beside the learner, whose kernels are the same. "
 )
 
-const skipsShare = "Share of the active updates so far for which no eigenpair is computed, by what shows that there is no negative eigenvalue. "
-
-// skipsOurs is what the caption says of our certificates.
-func skipsOurs(t *table.Table) string {
-	slack := "a slack per object that is updated in constant time; "
-	if slackless(t) {
-		slack = ""
+// skipsCaption is that of the shares of one or more streams.
+func skipsCaption(data, setup string) func(*table.Table) plots.Caption {
+	return func(t *table.Table) plots.Caption {
+		slack := "a slack per object that is updated in constant time; "
+		if slackless(t) {
+			slack = ""
+		}
+		return frame.Says("Share of the active updates so far for which no eigenpair is computed, by what shows that there is no negative eigenvalue. The most possible: the updates after which no eigenvalue is negative.", data,
+			setup+skipsRule+"Ours, each tried where the one before fails: "+slack+"the exact smallest eigenvalue of the block of objects that triplets connect; a bound from a Krylov space. An update without a certificate costs an eigenpair.", "")(t)
 	}
-	return "Ours, each tried where the one before fails: " + slack + "the exact smallest eigenvalue of the block of objects that triplets connect; a bound from a Krylov space. An update without a certificate costs an eigenpair. The most possible: the updates after which no eigenvalue is negative."
 }
 
 // skipsPanel has the shares of one stream.

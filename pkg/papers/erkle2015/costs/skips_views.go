@@ -27,7 +27,7 @@ func paRows(t *table.Table) *table.Table {
 var skipsView = frame.View{
 	From: paRows, Columns: 3, Missing: "any trial",
 	Panels:  frame.PerGroup(func(cells []string) frame.Panel { return skipsPanel(cells[0], true) }, "cell"),
-	Caption: protocol.SaysOf(func(t *table.Table) string { return skipsShare + skipsSetup + skipsOurs(t) }, "", ""),
+	Caption: skipsCaption(skipsData, skipsSetup),
 }
 
 var skipsCountsView = frame.View{
@@ -53,6 +53,6 @@ var skipsCountsView = frame.View{
 				return fmt.Sprintf("%.1f", 100*(1-judge.Summarize(g.Values("printed")).Mean/frame.Cells("triplets")(g)[0]))
 			}}),
 	},
-	Caption: frame.Says("Counts so far, means over trials. The mean change of the margin is by how much removing a negative eigenvalue moves d²(a, c) − d²(a, b) of its triplet, which a passive-aggressive step has just set to 1. "+skipsSetup+"Constant step: γ = 1 wherever the hinge loss is positive.", "", "", ""),
+	Caption: frame.Says("Counts so far. The mean change of the margin is by how much removing a negative eigenvalue moves d²(a, c) − d²(a, b) of its triplet, which a passive-aggressive step has just set to 1.", skipsData, skipsSetup+skipsRule+"Constant step: γ = 1 wherever the hinge loss is positive.", ""),
 	Missing: "any trial",
 }

@@ -44,15 +44,18 @@ func timed(t, times *table.Table) *table.Table {
 	return out
 }
 
-const speedSetup = "PA-ERKLE from K = I on random comparisons of n points drawn from N(0, I) in R⁵⁰; CPU time of updates that change the kernel. " +
-	"Structured: certificates that no eigenpair is needed, else that pair alone. Dense: a full eigendecomposition at each update, timed over the first triplets of the stream, when the kernel is near I, which makes it faster than later."
+const (
+	speedData  = "Random triplets of n points drawn from N(0, I) in R⁵⁰."
+	speedSetup = "PA-ERKLE from K = I; CPU time of updates that change the kernel. " +
+		"Structured: certificates that no eigenpair is needed, else that pair alone. Dense: a full eigendecomposition at each update, timed over the first triplets of the stream, when the kernel is near I, which makes it faster than later."
+)
 
-// drawTimed draws a view of timed rows.
+// drawTimed renders a view of timed rows.
 func drawTimed(v frame.View) func(t, times *table.Table) (plots.Drawing, error) {
 	return func(t, times *table.Table) (plots.Drawing, error) { return v.Draw(timed(t, times)) }
 }
 
-// The measures that are drawn.
+// The measures that are shown.
 var (
 	betweenMS = frame.Column("between").Times(1e3)
 	meanMS    = frame.Column("mean").Times(1e3)
@@ -75,7 +78,7 @@ var speedTriplets = frame.View{
 		}
 		return append(lines(time, betweenMS), lines(memory, savedMB)...)
 	},
-	Caption: frame.Says("Time per active triplet between one checkpoint and the next, and what the learner saves then.", "", speedSetup, ""),
+	Caption: frame.Says("Time per active triplet between one checkpoint and the next, and what the learner saves then.", speedData, speedSetup, ""),
 }
 
 // speedRun is a kind of rows, after so many triplets per object or, if that is "", all there are.
@@ -119,8 +122,8 @@ var speedObjects = frame.View{
 			unlessRead(frame.Of("eigenpairs removed", frame.Column("projected"), frame.Band{}, "%.0f")),
 		},
 	},
-	Caption: frame.Says(speedSetup, "", "The grey line on the left is the time to sum up the n² entries of a kernel, at the speed of the memory where they do not fit into the cache: what an update costs at least that touches all of them. "+
-		"Memory is what the learner saves after these triplets, of which numbers in base64 take a third more than in memory, and buffers that speed up the search are left out; a saved dense kernel is one triangle.", ""),
+	Caption: frame.Says("Time per active triplet, and what the learner saves, against the number of objects. The grey line on the left is the time to sum up the n² entries of a kernel, at the speed of the memory where they do not fit into the cache: what an update costs at least that touches all of them.",
+		speedData, speedSetup+" Memory is what the learner saves after these triplets, of which numbers in base64 take a third more than in memory, and buffers that speed up the search are left out; a saved dense kernel is one triangle.", ""),
 }
 
 // unlessRead is a column that is empty of the rows of reading a kernel.

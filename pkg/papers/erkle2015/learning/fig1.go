@@ -251,8 +251,16 @@ func (p fig1PassesPart) fixedSteps(ctx context.Context, r protocol.SplitRun, b p
 	return nil
 }
 
-const Fig1Setup = "100 points drawn from N(0, I) in R⁵⁰ answer all 485,100 comparisons by their distances (20 points in R⁵ at smoke scale); 10,000 random ones train, 1,000 others validate, the remaining 474,100 test (the paper keeps no validation set apart and tests on 475,100). " +
-	"The error is the share of test triplets that the kernel does not satisfy, a tie counting as not satisfied. K₀ = I."
+// What the captions of Fig. 1 say of the data, of errors, and of batch methods.
+const (
+	Fig1Data  = "The distances of 100 points drawn from N(0, I) in R⁵⁰ answer all 485,100 questions (20 points in R⁵ at smoke scale): 10,000 random triplets train, 1,000 others validate, the remaining 474,100 test. The paper keeps no validation set apart and tests on 475,100."
+	ErrorIs   = " The error is the share of test triplets that the kernel does not satisfy, a tie counting as not satisfied."
+	fig1Batch = "Batch methods minimise Σ l + τ·trace K with true gradients, accelerated, from the kernel of the size before, the first from I. " +
+		"They stop at a residual of 10⁻³ or after 100 iterations, where most fits of GNMDS and STE to many triplets end. Of these two the residual bounds the distance from the minimum in units of the objective of K = 0. " +
+		"τ is one per method, from erkle2015/tau, unless it says otherwise. The paper's ran plain gradient descent for up to 1000 iterations."
+	// NinePasses explains "10 passes".
+	NinePasses = " ERKLE begins at K₀ = I. With 10 passes it makes, after each triplet, 9 more updates with random earlier ones."
+)
 
 // howFar says how the fits of a reading to all triplets ended; the methods' residuals are of one trial each.
 func howFar(t *table.Table, reading string) string {
@@ -274,11 +282,6 @@ func howFar(t *table.Table, reading string) string {
 	return fmt.Sprintf(" Of the fits to all triplets, %s, these reached the residual: %s.", reading, strings.Join(out, ", "))
 }
 
-const fig1Batch = "Batch methods minimise Σ l + τ·trace K with true gradients, accelerated, from the kernel of the size before, until the residual is 10⁻³ (GNMDS and STE: a bound on the distance from the minimum in units of the objective of K = 0) or after 100 iterations, where most fits of GNMDS and STE to many triplets end; with one τ per method from erkle2015/tau unless it says otherwise. The paper's ran plain gradient descent for up to 1000 iterations."
-
-// NinePasses explains "10 passes" of Fig. 1b.
-const NinePasses = " With 10 passes ERKLE makes, after each triplet, 9 more updates with random earlier ones."
-
 var fig1Views = []experiment.View{
 	{Name: "fig1a", Title: "Fig. 1a: ERKLE by its step rule", Draw: frame.View{
 		Of: []string{"cell", onlineCell}, Missing: "any trial",
@@ -287,7 +290,7 @@ var fig1Views = []experiment.View{
 			fig1Panel("with the hinge loss", "", protocol.GNMDSInverse, protocol.GNMDSRoot, protocol.GNMDSConstant, protocol.PAERKLE),
 			fig1Panel("forms of the gradient", "", protocol.STEERKLE, protocol.STEFrobenius, protocol.PAERKLE, protocol.PAFrobenius),
 		)),
-		Caption: frame.Says("Test error of ERKLE against the number of triplets seen, one update per triplet. Step sizes δ fall as 1/j or 1/√j, are constantly 1, or passive-aggressive (PA, margin 1). The paper does not say which loss the falling step sizes have: the second panel has the hinge. Third: the true gradient of the squared distances in place of the paper's printed matrix G.", Fig1Setup, "", ""),
+		Caption: frame.Says("Test error of ERKLE against the number of triplets seen."+ErrorIs, Fig1Data, "From K₀ = I, one update per triplet. Step sizes δ fall as 1/j or 1/√j, are constantly 1, or passive-aggressive (PA, margin 1). The paper does not say which loss the falling step sizes have: the second panel has the hinge. Third: the true gradient of the squared distances in place of the paper's printed matrix G.", ""),
 	}.Draw},
 	{Name: "fig1b", Title: "Fig. 1b: ERKLE and batch methods against triplets seen", Draw: fig1bView(func(t *table.Table) string {
 		return fig1Batch + howFar(t, protocol.ByTest) + NinePasses
@@ -302,15 +305,15 @@ var fig1Views = []experiment.View{
 	{Name: "fig1c", Title: "Fig. 1c: error against passes over all triplets", Draw: frame.View{
 		Of: []string{"cell", passesCell}, Columns: 2, Missing: "any trial",
 		Panels: frame.Each(fig1cPanel("gradient steps δ best on test, as in the paper", protocol.ByTest), fig1cPanel("accelerated steps", accelerated)),
-		Caption: frame.Says("Test error after all training triplets against the number of passes: β of ERKLE, full gradient steps of the batch methods. Their step size is, for each number of steps, the best of "+fig1Steps.String()+
-			" on test triplets (the paper's rule); fig1-final has those chosen on validation triplets. Right: accelerated steps with a step size found by line search. τ as in Fig. 1b.", Fig1Setup, "", ""),
+		Caption: frame.Says("Test error after all training triplets against the number of passes: β of ERKLE, full gradient steps of the batch methods."+ErrorIs, Fig1Data, "Left: the step size of the batch methods is, for each number of steps, the best of "+fig1Steps.String()+
+			" on test triplets (the paper's rule); fig1-final has those chosen on validation triplets. Right: accelerated steps with a step size found by line search. All begin at K = I. τ as in Fig. 1b.", ""),
 	}.Draw},
 	{Name: "fig1-final", Title: "Errors after all triplets", Draw: frame.View{
 		From: func(t *table.Table) *table.Table { return t.Where("triplets", strconv.Itoa(LastSize(t))) },
 		Text: &frame.Text{By: []string{"cell", "", "method", "method", "reading", "reading", "passes", "passes or steps"}, Cells: []frame.Cell{
 			frame.WithInterval("test error (%)", protocol.TestErrors, frame.Band{}), frame.WithInterval("ties count half (%)", protocol.TestHalf, frame.Band{}), valueRange("step δ", "step"),
 		}},
-		Caption: frame.Says("Test errors after all training triplets: of Figs. 1a and 1b where no number of passes is given, and of Fig. 1c; with the step sizes of its gradient steps.", Fig1Setup, "", ""), Missing: "any trial",
+		Caption: frame.Says("Test errors after all training triplets: of Figs. 1a and 1b where no number of passes is given, and of Fig. 1c; with the step sizes of its gradient steps."+ErrorIs, Fig1Data, "", ""), Missing: "any trial",
 	}.Draw},
 	{Name: "fig1-stopping", Title: "Iterations, stopping and rank of the batch methods of Fig. 1b", Draw: experiment.WithEnds(frame.View{
 		Text: &frame.Text{By: []string{"method", "method", "reading", "reading", "triplets", "triplets"}, Cells: []frame.Cell{
@@ -319,7 +322,7 @@ var fig1Views = []experiment.View{
 			frame.Of("rank", frame.Column("rank"), frame.Band{}, "%.1f"), frame.WithInterval("test error (%)", protocol.TestErrors, frame.Band{}),
 		}},
 		Of:      []string{"cell", batchCell},
-		Caption: frame.Says("How the fits of Fig. 1b ended: mean iterations, the share that reached the residual of 10⁻³ before the cap, the largest residual, the mean rank of the kernel and its error.", "", fig1Batch+" "+Fig1Setup, ""), Missing: "any fit",
+		Caption: frame.Says("How the fits of Fig. 1b ended: mean iterations, the share that reached the residual of 10⁻³ before the cap, the largest residual, the mean rank of the kernel and its error."+ErrorIs, Fig1Data, fig1Batch, ""), Missing: "any fit",
 	}.Draw, fig1Choices)},
 }
 
@@ -369,8 +372,10 @@ func fig1Curves(title, x, label, reading string, methods []string) frame.Panel {
 func fig1bView(about func(t *table.Table) string, panels ...frame.Panel) frame.View {
 	return frame.View{
 		Columns: 1, Missing: "any trial",
-		Panels:  atSizes(func(t *table.Table) []string { return t.Where("cell", batchCell).Unique("triplets") }, frame.Each(panels...)),
-		Caption: protocol.SaysOf(about, Fig1Setup, ""),
+		Panels: atSizes(func(t *table.Table) []string { return t.Where("cell", batchCell).Unique("triplets") }, frame.Each(panels...)),
+		Caption: func(t *table.Table) plots.Caption {
+			return frame.Says("Test error against the number of triplets seen."+ErrorIs, Fig1Data, about(t), "")(t)
+		},
 	}
 }
 

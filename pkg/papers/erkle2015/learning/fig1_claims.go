@@ -64,7 +64,7 @@ var fig1Afterwards = experiment.Claims([]experiment.Claim{
 
 // Margins of the claims, fixed before the first full run.
 const (
-	// "decays too rapidly to improve performance significantly": by less than a point.
+	// "decays too rapidly to improve performance significantly": by less than a percentage point.
 	stalledMargin = 0.01
 	// "vastly outperform": less than half of the error.
 	vastly = 0.5
@@ -252,7 +252,7 @@ func rootReadings(test func(root, inverse string) frame.Test) frame.Test {
 	})
 }
 
-// againstBatch tests a comparison of online methods with all batch methods by a number of each, for each reading.
+// againstBatch tests online methods against all batch methods by a number of each, for each reading.
 func againstBatch(online []string, rule judge.Rule, of func(cell, method, reading string) frame.Measure, compare func(batch, online frame.Measure) frame.Measure) frame.Test {
 	return frame.UnderNames(batchReadings, func(reading string) frame.Test {
 		return frame.Positive(rule, frame.Together(protocol.Mapped(online, func(method string) frame.Units {

@@ -42,7 +42,7 @@ const (
 	crossing = 250
 	// "around": within 100 of them.
 	crossingTolerance = 100
-	// "competitive results": at most 2 points more.
+	// "competitive results": at most 2 percentage points more.
 	competitive = 0.02
 )
 

@@ -56,10 +56,9 @@ func abovePA(rule string, methods ...string) frame.Panel {
 var fig2bView = frame.View{
 	Columns: 1, Missing: "any trial",
 	Panels: frame.Each(paperPanel(), abovePA(ChosenValid, append(protocol.Mapped(stepMethods, func(m protocol.StepMethod) string { return m.Name }), gnmdsMany)...)),
-	Caption: protocol.SaysOf(func(t *table.Table) string {
-		return fmt.Sprintf("Above: share of %.0f other triplets that the kernels do not satisfy, against the triplets seen. A tie, as of objects of which nothing is known yet, is an error, which is the paper's measure; a kernel without ties that knows nothing errs on half of them. Below: by how much the share exceeds that of PA-ERKLE in the same trial, a tie being half an error, in percentage points.", experiment.First(t.Where("kind", protocol.CurveRow), "test triplets"))
-	}, "500 points drawn from N(0, I) in R⁵⁰ (25 at smoke scale), a tenth of the paper's objects and triplets.", "PA-ERKLE takes one pass and has no settings. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before or, in broken lines, from K = I; 100 iterations: at most that many accelerated ones after every fourth mini-batch, from the kernel before, with τ of erkle2015/tau. "+
-		"Step size δ and weight τ of the trace are those with the least error summed over the curve, per trial, on validation triplets or, the paper's rule, on the test triplets."),
+	Caption: frame.Says("Above: share of 5,000 other triplets (200 at smoke scale) that the kernels do not satisfy, against the triplets seen. A tie, as of objects of which nothing is known yet, is an error, which is the paper's measure; a kernel without ties that knows nothing errs on half of them. Below: by how much the share exceeds that of PA-ERKLE in the same trial, a tie being half an error, in percentage points.",
+		"500 points drawn from N(0, I) in R⁵⁰ (25 at smoke scale), a tenth of the paper's objects and triplets.", "PA-ERKLE takes one pass and has no settings. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before or, in broken lines, from K = I. 100 iterations: at most that many accelerated ones after every fourth mini-batch, from the kernel before, with τ of erkle2015/tau. "+
+			"Step size δ and weight τ of the trace are those with the least error summed over the curve, per trial, on validation triplets or, the paper's rule, on the test triplets.", ""),
 }
 
 // settingsCells say what a setting gave, and in how many trials it was chosen.
@@ -80,8 +79,10 @@ var fig2bSettings = frame.View{
 		Cells: append([]frame.Cell{trialsOf("trials tried", "kind", protocol.SettingRow)}, settingsCells...),
 	},
 	Caption: func(*table.Table) plots.Caption {
-		return plots.Caption{Shows: fmt.Sprintf("Settings of GNMDS with few steps that were tried: first the step sizes δ with τ = 0, then the weights τ of the trace (%s) with the best δ, by the errors summed over all checkpoints of a trial; δ multiplies the gradient of the sum over triplets. "+
-			"The last two columns count the trials in which a setting was chosen.", stepTaus)}
+		return plots.Caption{
+			Shows:    "Errors of GNMDS with few steps by its settings. The last two columns count the trials in which a setting was chosen.",
+			Protocol: fmt.Sprintf("First the step sizes δ were tried with τ = 0, then the weights τ of the trace (%s) with the best δ, by the errors summed over all checkpoints of a trial. δ multiplies the gradient of the sum over triplets.", stepTaus),
+		}
 	},
 	Missing: "settings of any trial",
 }

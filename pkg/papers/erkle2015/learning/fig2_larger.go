@@ -1,7 +1,6 @@
 package learning
 
 import (
-	"fmt"
 	"time"
 
 	"metriclab/pkg/experiment"
@@ -45,10 +44,9 @@ var fig2LargerView = frame.View{
 	Columns: 2, Missing: "any trial",
 	Panels: frame.Each(paperPanel(), abovePA(ChosenTest, LargerSteps...)),
 	Text:   &frame.Text{Head: []string{"method", "δ"}, Rows: largerRows(), Cells: settingsCells},
-	Caption: protocol.SaysOf(func(t *table.Table) string {
-		return fmt.Sprintf("Left: share of %.0f other triplets that the kernels do not satisfy, against the triplets seen; a tie, as of objects of which nothing is known yet, is an error, which is the paper's measure. Right: by how much it exceeds that of PA-ERKLE in the same trial, a tie being half an error, in percentage points.", experiment.First(t.Where("kind", protocol.CurveRow), "test triplets"))
-	}, "As Fig. 2b at n = 500 (erkle2015/fig2-errors), a quarter of the paper's objects and triplets: 1,250 points drawn from N(0, I) in R⁵⁰ (30 at smoke scale).", "PA-ERKLE takes one pass. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before, with τ = 0 and the step size δ, 0.3 or 1, that has the least error summed over the curve, per trial; with n = 500 nearly all trials chose one of these. "+
-		"The table has both. A step takes time proportional to n³: at n = 5000 the 60 steps of the two curves with one δ would take more than an hour of CPU per trial."),
+	Caption: frame.Says("Left: share of 12,500 other triplets (200 at smoke scale) that the kernels do not satisfy, against the triplets seen; a tie, as of objects of which nothing is known yet, is an error, which is the paper's measure. Right: by how much it exceeds that of PA-ERKLE in the same trial, a tie being half an error, in percentage points.",
+		"As Fig. 2b at n = 500 (erkle2015/fig2-errors), a quarter of the paper's objects and triplets: 1,250 points drawn from N(0, I) in R⁵⁰ (30 at smoke scale).", "PA-ERKLE takes one pass. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before. τ is 0, and the step size δ that of 0.3 and 1 with the least error summed over the curve, per trial; with n = 500 nearly all trials chose one of these. "+
+			"The table has both. A step takes time proportional to n³: at n = 5000 the 60 steps of the two curves with one δ would take more than an hour of CPU per trial.", ""),
 }
 
 // largerRows are those of each method and step size.

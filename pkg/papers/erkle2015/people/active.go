@@ -25,7 +25,7 @@ import (
 	"metriclab/pkg/table"
 )
 
-// activeSet are points whose comparisons are asked for.
+// activeSet are points about which questions are asked.
 type activeSet struct {
 	name, points string
 	dim          int
@@ -48,7 +48,7 @@ type activeSettings struct {
 	// Candidates is the number of pairs that are weighed per question. It is smaller than the number of pairs of an
 	// object, so that a question can be drawn anew.
 	Candidates int   `key:"candidates"`
-	HeldOut    oneOf `key:"held out"` // share of the comparisons that test
+	HeldOut    oneOf `key:"held out"` // share of the questions that test
 	First      int   `key:"random answers per object"`
 	At         []int `key:"answers per object,list"` // after which the error is measured
 	Tau        int   `key:"τ"`                       // of the batch methods, which are fitted anew once per answer and object
@@ -101,7 +101,7 @@ var activeLearners = []string{protocol.PAERKLE, protocol.PAERKLETen, protocol.ST
 // activeID is the name of Active.
 const activeID = "erkle2015/active"
 
-// Active asks for comparisons by three rules and learns from the answers.
+// Active asks questions by four rules and learns from the answers.
 var Active = experiment.Spec{
 	ID:      activeID,
 	Title:   "Questions chosen by what is known, against random ones",
@@ -187,7 +187,7 @@ func askedBy(ctx context.Context, run *experiment.Run, learners []string) error 
 	return nil
 }
 
-// holdOut draws a share of all comparisons, which test and are never asked for.
+// holdOut draws a share of all questions, which test and are never asked.
 func (s activeSettings) holdOut(all *synthetic.Comparisons, seed random.Seed) ([]metric.Triplet, error) {
 	parts, err := all.Sample(seed.Stream("held out"), all.Len()/int(s.HeldOut))
 	if err != nil {
@@ -323,15 +323,20 @@ func (a *batchAsker) round(ctx context.Context) error {
 // activeStyles are the lines of the rules.
 var activeStyles = []plots.Line{{Name: askRandom, Color: plots.Grey}, {Name: askUncertain, Color: 0}, {Name: askCrowd, Color: 1, Dash: plots.Dashed}, {Name: askLogistic, Color: 2}}
 
-// activePanel draws the errors of a learner on some points.
+// activePanel shows the errors of a learner on some points.
 func activePanel(title string) frame.Panel {
-	return frame.Panel{Panel: plots.Panel{Title: title, XLabel: "answers per object", YLabel: "error on comparisons held out (%)"}, Of: frame.Lines("rule", activeStyles, "per object", protocol.TestErrors, frame.Percent)}
+	return frame.Panel{Panel: plots.Panel{Title: title, XLabel: "answers per object", YLabel: "error on questions held out (%)"}, Of: frame.Lines("rule", activeStyles, "per object", protocol.TestErrors, frame.Percent)}
 }
 
-const activeAbout = "A simulated person answers questions \"is A more like B or like C?\" by the distances of points drawn from N(0, I) (ours; the paper names active selection as future work). All objects are A equally often, the rules choose B and C: at random; the comparison whose two distances under the current kernel differ least, of 100 random ones (uncertainty); " +
-	"or, of these, the one with the greatest expected information gain about where A is among the places of all objects (gain, Tamuz et al. 2011), with their crowd model of an answer (μ = 0.05) or the logistic one of STE. The first 6 answers per object are to random questions, the same for all rules. No question is asked twice. A random fifth of all comparisons tests: none of them is asked, and a question that falls on one is drawn anew."
+// What the captions of active selection say of the questions, and of how they are chosen.
+const (
+	activeData  = "A simulated person answers questions \"is A more like B or like C?\" by the distances of points drawn from N(0, I) (ours; the paper names active selection as future work). A random fifth of all questions tests: none of them is asked, and a choice that falls on one is drawn anew."
+	activeAbout = "All objects are A equally often, and the rules choose B and C. Random: at random. Uncertainty: of 100 random questions the one whose two distances under the current kernel differ least. " +
+		"Gain: of these the one with the greatest expected information gain about where A is among the places of all objects (Tamuz et al. 2011), with their crowd model of an answer (μ = 0.05) or the logistic one of STE. The first 6 answers per object are to random questions, the same for all rules. No question is asked twice. "
+	activeSmoke = " At smoke scale there are 12 points, in at most 5 dimensions, and 10 random questions are weighed."
+)
 
-var activeRefit = fmt.Sprintf("It is fitted anew to all answers after one more per object, with the weight τ = %d of the trace (ours, not tuned), in up to %d accelerated steps from the kernel before; the questions in between are chosen by the same kernel.", activeTau, activeIterations)
+var activeRefit = fmt.Sprintf("The kernel is fitted anew to all answers after one more per object, with the weight τ = %d of the trace (ours, not tuned), in up to %d accelerated steps from the one before. The questions in between are chosen by the same kernel.", activeTau, activeIterations)
 
 var activeSetups = map[string]string{
 	protocol.PAERKLE:    "The kernel is that of PA-ERKLE with one update per answer, and the next question is chosen by it.",
@@ -340,17 +345,15 @@ var activeSetups = map[string]string{
 	protocol.CKLBatch:   "The kernel is that of CKL-Batch, whose loss the crowd model belongs to. " + activeRefit,
 }
 
-// activeErrors draws the errors of a learner.
+// activeErrors shows the errors of a learner.
 func activeErrors(method string) frame.View {
 	return frame.View{
 		Of: []string{"method", method}, Columns: 2, Missing: "any trial",
 		Panels: frame.PerGroup(func(cells []string) frame.Panel { return activePanel(cells[0]) }, "cell"),
-		Caption: frame.Says("Share of the comparisons held out, which are answered without flips, that the kernel does not satisfy, a tie counting as not satisfied, against the number of answers per object.",
-			activeAbout, activeSetups[method]+" "+activeSmoke, ""),
+		Caption: frame.Says("Share of the questions held out, which are answered without flips, whose answers the kernel does not satisfy, a tie counting as not satisfied, against the number of answers per object.",
+			activeData, activeAbout+activeSetups[method]+activeSmoke, ""),
 	}
 }
-
-const activeSmoke = "At smoke scale there are 12 points, in at most 5 dimensions, and 10 random comparisons are weighed."
 
 // answersTo returns the number of answers per object after which the mean error first is at most target, by linear
 // interpolation between checkpoints; NaN if it never is.
@@ -389,8 +392,8 @@ func drawActiveAnswers(t *table.Table) (plots.Drawing, error) {
 		}
 	}
 	return frame.Given("any trial", plots.Drawing{Text: text}, func() plots.Caption {
-		return frame.Says("Error on the comparisons held out, which are answered without flips, after the last answer, and the number of answers per object after which the mean error, interpolated between the points of the figures, first is as small as that of random questions after the last answer.",
-			activeAbout, "A batch kernel: "+activeRefit, "")(t)
+		return frame.Says("Error on the questions held out, which are answered without flips, after the last answer. Then the number of answers per object after which the mean error, interpolated between the points of the figures, first is as small as that of random questions after the last answer.",
+			activeData, activeAbout+"Of batch methods: "+activeRefit, "")(t)
 	}), nil
 }
 

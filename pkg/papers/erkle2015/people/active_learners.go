@@ -42,8 +42,8 @@ var otherSetups = "STE-ERKLE: δ = 1, one update per answer or, with 10 passes, 
 var activeOthers = frame.View{
 	Columns: len(otherSets), Missing: "any trial",
 	Panels: frame.PerGroup(func(cells []string) frame.Panel { return activePanel(cells[0] + ": " + cells[1]) }, "method", "cell"),
-	Caption: frame.Says("As in erkle2015/active, on the same points and comparisons, with other learners. Share of the comparisons held out that the kernel does not satisfy, a tie counting as not satisfied.",
-		activeAbout, otherSetups+" "+activeSmoke, ""),
+	Caption: frame.Says("As in erkle2015/active, on the same points and questions, with other learners. Share of the questions held out whose answers the kernel does not satisfy, a tie counting as not satisfied.",
+		activeData, activeAbout+otherSetups+activeSmoke, ""),
 }
 
 const (

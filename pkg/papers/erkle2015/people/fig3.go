@@ -22,9 +22,9 @@ var Fig3 = experiment.Spec{
 	Source:  "Section 5.3, Fig. 3",
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		d := protocol.Judgements[0]
+		d := protocol.Answered[0]
 		cell := func(name, method string, version int, set func(*fig3Settings)) experiment.Cell {
-			s := fig3Settings{Part: name, JudgedSettings: d.Judged(scale)}
+			s := fig3Settings{Part: name, AnsweredSettings: d.Scored(scale)}
 			set(&s)
 			return experiment.Cell{Name: name, Dataset: d.DatasetAt(scale), Settings: s, Methods: map[string]int{method: version}}
 		}
@@ -47,16 +47,16 @@ var Fig3 = experiment.Spec{
 // fig3Settings are those of a cell. What its part does not use is zero.
 type fig3Settings struct {
 	Part string `key:"part"`
-	protocol.JudgedSettings
+	protocol.AnsweredSettings
 	batchSettings
 }
 
 var (
-	fig3Kinds = slices.Concat(judgedKinds, []experiment.Kind{
+	fig3Kinds = slices.Concat(answeredKinds, []experiment.Kind{
 		{Name: variants.StepKind, Meaning: "steps of a method in one pass over the training triplets, by how a triplet stands to those before it"},
 		{Name: variants.CountKind, Meaning: "a number of answers, questions or artists of the survey or the split"},
 	})
-	fig3Columns = judgedColumns(fig3Kinds)
+	fig3Columns = answeredColumns(fig3Kinds)
 )
 
 // Cells of Fig. 3 beside those of the batch methods.
@@ -66,7 +66,7 @@ const (
 )
 
 func (s fig3Settings) Measure(ctx context.Context, r protocol.SplitRun) error {
-	j := &judged{r, s.JudgedSettings}
+	j := &answered{r, s.AnsweredSettings}
 	switch s.Part {
 	case onlinePart:
 		if err := j.count(); err != nil {
@@ -88,7 +88,7 @@ func (s fig3Settings) Measure(ctx context.Context, r protocol.SplitRun) error {
 }
 
 // count counts conflicts in the source and in the split.
-func (j *judged) count() error {
+func (j *answered) count() error {
 	add := func(what string, n int) {
 		j.Rows.Add(table.Key{"kind": variants.CountKind, "setting": what}, table.Values{"count": float64(n)})
 	}

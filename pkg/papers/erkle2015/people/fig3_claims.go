@@ -9,7 +9,7 @@ import (
 	"metriclab/pkg/table"
 )
 
-// A moderate share of conflicts: as many as show in an error of a point, and at most a fourth.
+// A moderate share of conflicts: as many as show in an error of a percentage point, and at most a fourth.
 const (
 	moderateLeast = .01
 	moderateMost  = .25

@@ -15,8 +15,8 @@ import (
 	"metriclab/pkg/table"
 )
 
-// judgedWorld makes up what a run of Fig. 3 or 4 may have measured: of 1,000 triplets of each part.
-type judgedWorld struct {
+// answeredWorld makes up what a run of Fig. 3 or 4 may have measured: of 1,000 triplets of each part.
+type answeredWorld struct {
 	wrong    func(part, method, setting string, size int) float64 // a share
 	rank     func(method string, size int) float64
 	step     func(method string, r triplets.Relation) float64 // mean length
@@ -26,7 +26,7 @@ type judgedWorld struct {
 
 // fill adds a cell. A small spread over trials makes intervals positive, and differs between
 // methods so that those of differences are.
-func (w judgedWorld) fill(t *table.Table, cell, data string, sizes []int) {
+func (w answeredWorld) fill(t *table.Table, cell, data string, sizes []int) {
 	for trial := range experimenttest.Trials {
 		add := func(kind, method, setting, size string, v table.Values) {
 			t.Add(table.Key{"cell": cell, "trial": strconv.Itoa(trial), "kind": kind, "method": method, "setting": setting, "triplets": size}, v)
@@ -75,8 +75,8 @@ func (w judgedWorld) fill(t *table.Table, cell, data string, sizes []int) {
 }
 
 // supportingMusic is a world in which the claims of Fig. 3 hold.
-func supportingMusic() judgedWorld {
-	return judgedWorld{
+func supportingMusic() answeredWorld {
+	return answeredWorld{
 		wrong: func(part, method, setting string, size int) float64 {
 			method = strings.TrimSuffix(method, batch.RunOn(""))
 			switch {
@@ -102,7 +102,7 @@ func supportingMusic() judgedWorld {
 }
 
 // opposingMusic is a world in which they do not.
-func opposingMusic() judgedWorld {
+func opposingMusic() answeredWorld {
 	w := supportingMusic()
 	w.wrong = func(part, method, setting string, size int) float64 {
 		method = strings.TrimSuffix(method, batch.RunOn(""))
@@ -122,7 +122,7 @@ func opposingMusic() judgedWorld {
 	return w
 }
 
-func fig3Table(w judgedWorld) *table.Table {
+func fig3Table(w answeredWorld) *table.Table {
 	t := experimenttest.Table(Fig3)
 	w.fill(t, "all", protocol.Music, []int{100, 1000, 5500})
 	return t

@@ -40,7 +40,7 @@ func describeTau(data string) string {
 }
 
 // tauRule says how τ is chosen.
-const tauRule = "τ, one per method for all sizes and trials, is that of the least mean validation error in erkle2015/tau, and in brackets that of the least mean test error, which is the paper's rule, and that of the least validation error at the largest size. "
+const tauRule = "τ is one per method for all sizes and trials: that of the least mean validation error in erkle2015/tau. In brackets stand that of the least mean test error, which is the paper's rule, and that of the least validation error at the largest size. "
 
 // musicData and musicFits describe the survey with its splits, and how the methods learn from them.
 var musicData, musicFits = func(c protocol.Counts) (data, fits string) {
@@ -48,28 +48,28 @@ var musicData, musicFits = func(c protocol.Counts) (data, fits string) {
 			c.Objects, c.Train, c.Validation, c.Test),
 		fmt.Sprintf("All methods start from K = I. Batch methods are fitted to the first 100 to %d triplets at %d sizes, each from the kernel of the size before. They stop at a residual of %g or after %d iterations; \"run on\" is a fit after up to %d more. The paper fits every 100 triplets and stops after 1000 iterations or at a change of the objective below 10⁻⁷.",
 			c.Train, protocol.BatchSizes, protocol.BatchTol, protocol.BatchIterations, protocol.ConvergedIterations)
-}(protocol.Judgements[0].Full)
+}(protocol.Answered[0].Full)
 
 // musicCaption is a caption about the music survey.
 func musicCaption(shows, protocol string, t *table.Table) plots.Caption {
 	return plots.Caption{Shows: shows, Data: musicData, Protocol: strings.TrimPrefix(protocol+" "+musicFits, " "), Intervals: batch.SplitsNote(t)}
 }
 
-// errorPanels draw the errors of all methods on a part of a data set, with τ by validation.
+// errorPanels show the errors of all methods on a part of a data set, with τ by validation.
 func errorPanels(data, part, title string, b frame.Band) frame.Panels {
 	p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: "triplets seen", YLabel: batch.ErrorLabels[part], XLog: data == protocol.MaterialOwn}}
 	for _, method := range learning.AllMethods {
-		p.Of = append(p.Of, batch.JudgedBy(protocol.ByValidation).On(data).Line(method, protocol.StrictIn(part), b))
+		p.Of = append(p.Of, batch.ByRule(protocol.ByValidation).On(data).Line(method, protocol.StrictIn(part), b))
 	}
 	return batch.Apart(p)
 }
 
 // errorRows are rows of a text table: the errors at the end under the readings.
 func errorRows(t *table.Table, data, part string, methods []string, b frame.Band) (out [][]string) {
-	last := experiment.Last("sizes", batch.JudgedBy(protocol.ByValidation).On(data).Sizes(t))
+	last := experiment.Last("sizes", batch.ByRule(protocol.ByValidation).On(data).Sizes(t))
 	for _, method := range methods {
 		row := []string{method}
-		for _, r := range []batch.Reading{batch.JudgedBy(protocol.ByValidation), batch.TiesHalf, batch.JudgedBy(protocol.ByTest), batch.JudgedBy(protocol.ByEnd), batch.AfterRunOn} {
+		for _, r := range []batch.Reading{batch.ByRule(protocol.ByValidation), batch.TiesHalf, batch.ByRule(protocol.ByTest), batch.ByRule(protocol.ByEnd), batch.AfterRunOn} {
 			e := frame.PlusMinus("", r.On(data).After(last, method, protocol.ErrorShare(part, r.Tie)), b, "%.2f").Of(t)
 			if !learning.IsBatch(method) && len(row) > 2 {
 				e = "–"
@@ -85,27 +85,27 @@ func errorRows(t *table.Table, data, part string, methods []string, b frame.Band
 
 var errorHead = []string{"method", "error (%), τ by validation", "ties half (%)", "τ best on test (%)", "τ by validation at the end (%)", "τ by validation, run on (%)"}
 
-// musicErrors draws the errors on a part.
+// musicErrors shows the errors on a part.
 func musicErrors(part string) func(t *table.Table) (plots.Drawing, error) {
 	return func(t *table.Table) (plots.Drawing, error) {
-		if len(batch.JudgedBy(protocol.ByValidation).On(protocol.Music).Sizes(t)) == 0 {
+		if len(batch.ByRule(protocol.ByValidation).On(protocol.Music).Sizes(t)) == 0 {
 			return plots.Missing("errors of any batch method"), nil
 		}
 		d := plots.Drawing{
 			Panels: errorPanels(protocol.Music, part, "", batch.OfSplits(t))(t),
 			Text:   &plots.TextTable{Head: errorHead, Rows: errorRows(t, protocol.Music, part, learning.AllMethods, batch.OfSplits(t))},
 		}
-		d.Caption = musicCaption(batch.ErrorsShown[part]+", a tie of the two distances counting as not satisfied, against the number of triplets seen; the table has it after all of them, and with a tie as half an error.",
+		d.Caption = musicCaption(batch.ErrorsShown[part]+", a tie of the two distances counting as not satisfied, against the number of triplets seen. The table has it after all of them, and with a tie as half an error.",
 			"PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. "+tauRule+describeTau(protocol.Music), t)
 		return d, nil
 	}
 }
 
-// drawMusicRanks draws the ranks of the batch methods, as the paper does, and tells those of ERKLE.
+// drawMusicRanks shows the ranks of the batch methods, as the paper does, and tells those of ERKLE.
 func drawMusicRanks(t *table.Table) (plots.Drawing, error) {
 	b := batch.OfSplits(t)
 	b.Scale = 1
-	r, p := batch.JudgedBy(protocol.ByValidation).On(protocol.Music), frame.Panel{Panel: plots.Panel{XLabel: "triplets seen", YLabel: "eigenvalues above 10⁻³ of the largest"}}
+	r, p := batch.ByRule(protocol.ByValidation).On(protocol.Music), frame.Panel{Panel: plots.Panel{XLabel: "triplets seen", YLabel: "eigenvalues above 10⁻³ of the largest"}}
 	for _, method := range learning.BatchNames {
 		p.Of = append(p.Of, r.Line(method, frame.Column(batch.LooseRank), b), runOnPoints(method, b))
 	}
@@ -177,7 +177,7 @@ func drawMusicConflicts(t *table.Table) (plots.Drawing, error) {
 	return plots.Drawing{
 		Panels: []plots.Panel{p}, Text: text,
 		Caption: musicCaption("A triplet says that one pair of objects is closer than another, and chains of triplets imply more such orders. A training triplet is agreeing if a chain of those before it implies it, conflicting if one implies its opposite (no kernel can then satisfy all of them), else new. Figure: how far ERKLE steps on them on average in one pass, steps of length 0 included; "+
-			"a step of length γ lowers d²(a, near) − d²(a, far) by 10γ before the projection. PA-ERKLE: margin 1; STE-ERKLE: δ = 1. \"At most\": so many triplets are left out if each that conflicts with those kept before it is; a kernel satisfies all the others, so that conflicts alone force no larger training error.", "", t),
+			"a step of length γ lowers d²(a, near) − d²(a, far) by 10γ before the projection. \"At most\": so many triplets are left out if each that conflicts with those kept before it is; a kernel satisfies all the others, so that conflicts alone force no larger training error.", "PA-ERKLE: margin 1; STE-ERKLE: δ = 1.", t),
 	}, nil
 }
 
@@ -226,12 +226,12 @@ func drawMusicSettings(t *table.Table) (plots.Drawing, error) {
 	for _, method := range protocol.ERKLEs {
 		row(method, "paper", last.Where("method", method), "")
 	}
-	d.Caption = musicCaption("Other settings of ERKLE after all training triplets: the constant step δ of STE-ERKLE (paper: 1), the margin of PA-ERKLE (1), a largest step beyond which PA-ERKLE leaves a triplet out (none), and the form of the gradient: the paper's, or the true gradient in the Frobenius inner product, whose off-diagonal entries are half as large. One setting is changed at a time. "+
-		"Shown: one pass with each value, and ten passes with the value of the least validation error after one pass, which each split chooses for itself (the first of equals).", "", t)
+	d.Caption = musicCaption("Errors after all training triplets of other settings of ERKLE: one pass with each value, and ten passes with the value of the least validation error after one pass, which each split chooses for itself (the first of equals).",
+		"One setting is changed at a time: the constant step δ of STE-ERKLE (paper: 1), the margin of PA-ERKLE (1), a largest step beyond which PA-ERKLE leaves a triplet out (none), and the form of the gradient. That is the paper's, or the true gradient in the Frobenius inner product, whose off-diagonal entries are half as large.", t)
 	return d, nil
 }
 
-// fitEndings draws a table of how batch fits ended, of data or else of those that cells are named after.
+// fitEndings returns a table of how batch fits ended, of data or else of those that cells are named after.
 func fitEndings(data string) func(t *table.Table) (plots.Drawing, error) {
 	rounded := func(head, column string) frame.Cell {
 		return frame.Cell{Head: head, Of: func(g *table.Table) string { return plainMean(g.Values(column)) }}
@@ -250,8 +250,8 @@ func fitEndings(data string) func(t *table.Table) (plots.Drawing, error) {
 			rounded("rank (10⁻³)", batch.LooseRank), rounded("rank (10⁻⁶)", batch.FineRank),
 		}},
 		Caption: func(t *table.Table) plots.Caption {
-			return plots.Caption{Shows: fmt.Sprintf("Iterations (mean over %d splits, at most %d, or %d more where a fit has run on), the residual of the stopping rule, which asks for %g, the reasons for stopping, and mean ranks: eigenvalues above 10⁻³ and 10⁻⁶ of the largest. Fits start from the kernel of the size before, the first from K = I.",
-				len(t.Unique("trial")), protocol.BatchIterations, protocol.ConvergedIterations, protocol.BatchTol)}
+			return plots.Caption{Shows: fmt.Sprintf("Iterations (mean over %d splits, at most %d, or %d more where a fit has run on), the residual of the stopping rule, which asks for %g, the reasons for stopping, and mean ranks: eigenvalues above 10⁻³ and 10⁻⁶ of the largest.", len(t.Unique("trial")), protocol.BatchIterations, protocol.ConvergedIterations, protocol.BatchTol),
+				Protocol: "Fits start from the kernel of the size before, the first from K = I."}
 		},
 		Missing: "fits of any batch method",
 	}

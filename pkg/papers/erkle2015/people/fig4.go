@@ -19,8 +19,8 @@ var Fig4 = experiment.Spec{
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell
-		for _, d := range protocol.Judgements[1:] {
-			s := fig4Settings{d.Judged(scale), map[string]protocol.List[float64]{}, map[string]caps{}, map[string]float64{}}
+		for _, d := range protocol.Answered[1:] {
+			s := fig4Settings{d.Scored(scale), map[string]protocol.List[float64]{}, map[string]caps{}, map[string]float64{}}
 			s.Every, s.Families = evaluateEvery, valuesOf(variants.TraceFamily)
 			for _, b := range d.Batches {
 				x := batchSettingsOf(d.Name, b.Name)
@@ -31,8 +31,8 @@ var Fig4 = experiment.Spec{
 		return cells
 	},
 	Trials:  experiment.Trials(10),
-	Kinds:   judgedKinds,
-	Columns: judgedColumns(judgedKinds),
+	Kinds:   answeredKinds,
+	Columns: answeredColumns(answeredKinds),
 	Trial:   protocol.Measured,
 	Views:   fig4Views,
 	Claims:  batch.Fig4Claims,
@@ -42,14 +42,14 @@ var Fig4 = experiment.Spec{
 
 // fig4Settings are those of a cell, with the batchSettings of each batch method.
 type fig4Settings struct {
-	protocol.JudgedSettings
+	protocol.AnsweredSettings
 	Tau        map[string]protocol.List[float64] `key:"%v tau"`
 	Iterations map[string]caps                   `key:"%v iterations"`
 	Tolerance  map[string]float64                `key:"%v tolerance"`
 }
 
 func (s fig4Settings) Measure(ctx context.Context, r protocol.SplitRun) error {
-	j := &judged{r, s.JudgedSettings}
+	j := &answered{r, s.AnsweredSettings}
 	every := s.Every
 	if s.Data == protocol.MaterialOwn {
 		every = 0
@@ -76,7 +76,7 @@ func (s fig4Settings) Measure(ctx context.Context, r protocol.SplitRun) error {
 		return err
 	}
 	for _, size := range j.Sizes {
-		j.judge(protocol.FeaturesAlone, "", "", size, k, nil)
+		j.score(protocol.FeaturesAlone, "", "", size, k, nil)
 	}
 	if err := j.learn(ctx, protocol.PAFeatures, "", triplets.ERKLEParams{Initial: k, Beta: 1}); err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 // fig4Table is made of test and training errors by method.
 func fig4Table(test, train map[string]float64) *table.Table {
 	t := experimenttest.Table(Fig4)
-	w := judgedWorld{
+	w := answeredWorld{
 		wrong: func(part, method, setting string, _ int) float64 {
 			if method == variants.TraceFamily.Name && setting != "0.03" {
 				return 1 - test[method] // not chosen

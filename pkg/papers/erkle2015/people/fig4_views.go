@@ -30,7 +30,7 @@ var oursView = frame.View{
 	Panels: frame.PerGroup(func(cells []string) frame.Panel {
 		p := frame.Panel{Panel: plots.Panel{Title: cells[0], XLabel: "triplets seen", YLabel: batch.ErrorLabels["test"]}}
 		for _, m := range append([]string{protocol.PAERKLETen}, ours...) {
-			p.Of = append(p.Of, batch.JudgedBy(protocol.ByValidation).On(cells[0]).Line(m, protocol.TestErrors, batch.Plain))
+			p.Of = append(p.Of, batch.ByRule(protocol.ByValidation).On(cells[0]).Line(m, protocol.TestErrors, batch.Plain))
 		}
 		return p
 	}, "cell"),
@@ -50,7 +50,7 @@ func fewAnswers(part string, data ...string) func(t *table.Table) (plots.Drawing
 		d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: append([]string{"data"}, errorHead...)}}
 		var taus []string
 		for _, name := range data {
-			g, r := t.Where("cell", name), batch.JudgedBy(protocol.ByValidation).On(name)
+			g, r := t.Where("cell", name), batch.ByRule(protocol.ByValidation).On(name)
 			if len(r.Sizes(g)) == 0 {
 				continue
 			}
@@ -63,11 +63,11 @@ func fewAnswers(part string, data ...string) func(t *table.Table) (plots.Drawing
 		own := slices.Contains(data, protocol.MaterialOwn)
 		about := standInData
 		if own {
-			about = fmt.Sprintf("100 rendered materials. The majority of the votes of each question of the training file without a tie: %d train and 600 validate, in an order of each trial's; all 2,738 of the test file test. This is no experiment of the paper: it has twenty times the answers.", protocol.Judgements[3].Full.Train)
+			about = fmt.Sprintf("100 rendered materials. The majority of the votes of each question of the training file without a tie: %d train and 600 validate, in an order of each trial's; all 2,738 of the test file test. This is no experiment of the paper: it has twenty times the answers.", protocol.Answered[3].Full.Train)
 		}
 		return frame.Given("errors of any batch method", d, func() plots.Caption {
 			return plots.Caption{
-				Shows: batch.ErrorsShown[part] + ", a tie counting as not satisfied, against the number of triplets seen; the table has it after all of them, and with a tie as half an error.", Data: about,
+				Shows: batch.ErrorsShown[part] + ", a tie counting as not satisfied, against the number of triplets seen. The table has it after all of them, and with a tie as half an error.", Data: about,
 				Protocol: "PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. Batch methods: each fit starts from the kernel of the size before and stops at a residual of " + table.Format(protocol.BatchTol) +
 					fmt.Sprintf(" or after %d iterations; \"run on\" is that at the end after up to %d more. ", protocol.BatchIterations, protocol.ConvergedIterations) + tauRule + strings.Join(taus, " ") + map[bool]string{false: " " + oursAbout}[own],
 				Intervals: batch.DrawsNote(t, own),

@@ -90,7 +90,7 @@ var scenesViews = []experiment.View{
 	{Name: "scenes-fits", Title: "How the batch fits to few answers ended", Draw: scenesFits.Draw},
 }
 
-// drawScenes draws a share of errors, per data set and way of asking, with τ by validation.
+// drawScenes shows a share of errors, per data set and way of asking, with τ by validation.
 func drawScenes(of frame.Measure, label, shown string) func(t *table.Table) (plots.Drawing, error) {
 	return func(t *table.Table) (plots.Drawing, error) {
 		d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"data", "answers", "method", "after the first triplets (%)", "mean over sizes (%)", "after all (%)", "after all, τ best on test (%)"}}}
@@ -113,13 +113,15 @@ func drawScenes(of frame.Measure, label, shown string) func(t *table.Table) (plo
 			}
 		}
 		return frame.Given("any trial", d, func() plots.Caption {
-			return plots.Caption{Shows: shown + ", a tie counting as not satisfied, against the number of triplets seen.", Protocol: scenesAbout, Intervals: experiment.TrialsNote(t, ", which cover the choice of questions and of parts, given the objects and the people asked")}
+			return plots.Caption{Shows: shown + ", a tie counting as not satisfied, against the number of triplets seen.", Data: scenesData, Protocol: scenesAbout, Intervals: experiment.TrialsNote(t, ", which cover the choice of questions and of parts, given the objects and the people asked")}
 		}), nil
 	}
 }
 
-var scenesAbout = fmt.Sprintf("Stand-ins for the paper's answers about 200 outdoor scenes, which are not public: people's answers about 100 materials (majorities of votes) and 85 shoes, of which those are taken that a protocol asks for. Adaptive: after 6 random questions about each object, rounds with one question about each: of up to %d random ones that have an answer, the one with the greatest expected information gain "+
-	"(Tamuz et al. 2011, μ = 0.05) under the kernel of CKL with τ = %d, fitted before each round to all answers in up to %d iterations. Random: random questions about each object in turn. Section 5.4 names 3,600 answers and rounds that sum up to 5,200; panels show 3,600, the table both. Of these answers 1,000 random ones train, 600 validate τ and 1,000 test. "+
+const scenesData = "Stand-ins for the paper's answers about 200 outdoor scenes, which are not public: people's answers about 100 materials (majorities of votes) and 85 shoes, of which those are taken that a protocol asks for. Of these 1,000 random ones train, 600 validate τ and 1,000 test."
+
+var scenesAbout = fmt.Sprintf("Adaptive: after 6 random questions about each object come rounds with one question about each. Of up to %d random ones that have an answer, the one with the greatest expected information gain is asked "+
+	"(Tamuz et al. 2011, μ = 0.05) under the kernel of CKL. That has τ = %d and is fitted before each round to all answers in up to %d iterations. Random: random questions about each object in turn. Section 5.4 names 3,600 answers and rounds that sum up to 5,200; panels show 3,600, the table both. "+
 	"PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. Batch methods: each fit starts from the kernel of the size before and stops at a residual of %g or after %d iterations, with each trial's τ of {%s} that has the least validation error over the sizes.",
 	300, activeTau, activeIterations, protocol.BatchTol, protocol.ConvergedIterations, scenesTaus)
 
@@ -136,6 +138,9 @@ var scenesFits = frame.View{
 		batch.Largest("largest residual", "residual"),
 	}},
 	Caption: func(*table.Table) plots.Caption {
-		return plots.Caption{Shows: fmt.Sprintf("How the batch fits of erkle2015/scenes ended, by L-BFGS on factors with projected steps, over all sizes and trials: mean iterations, of at most %d, the share of fits that ended above the residual of %g (GNMDS and STE: a bound on the distance from the minimum in units of the objective of K = 0; CKL: of its linearisation), and the largest residual.", protocol.ConvergedIterations, protocol.BatchTol)}
+		return plots.Caption{
+			Shows:    fmt.Sprintf("How the batch fits of erkle2015/scenes ended, over all sizes and trials: mean iterations, of at most %d, the share of fits that ended above the residual of %g, and the largest residual.", protocol.ConvergedIterations, protocol.BatchTol),
+			Protocol: "Fits are by L-BFGS on factors with projected steps. The residual of GNMDS and STE bounds the distance from the minimum in units of the objective of K = 0, that of CKL the distance from that of its linearisation.",
+		}
 	},
 }

@@ -18,15 +18,15 @@ import (
 	"metriclab/pkg/table"
 )
 
-// judgedKinds are the kinds of rows of both figures.
-var judgedKinds = []experiment.Kind{
+// answeredKinds are the kinds of rows of both figures.
+var answeredKinds = []experiment.Kind{
 	{Name: variants.CurveKind, Meaning: "a method with a setting after some training triplets: its errors, ranks and how a batch fit ended"},
 	{Name: variants.ChosenKind, Meaning: "the setting of a family of ERKLE methods that has the least validation error after all training triplets"},
 }
 
-// judgedColumns declare the columns of a table with rows of some kinds. Both figures have all
+// answeredColumns declare the columns of a table with rows of some kinds. Both figures have all
 // columns, since they share views.
-func judgedColumns(kinds []experiment.Kind) experiment.Columns {
+func answeredColumns(kinds []experiment.Kind) experiment.Columns {
 	out := slices.Concat(experiment.Columns{
 		experiment.Text(experiment.KindColumn, "the kind of the row"),
 		experiment.Text("method", "the learner; in rows of kind chosen the family").In(variants.CurveKind, variants.ChosenKind, variants.StepKind),
@@ -69,28 +69,28 @@ func batchSettingsOf(data, method string) batchSettings {
 	return batchSettings{protocol.TauOf(data, method).Distinct(), caps{protocol.BatchIterations, protocol.ConvergedIterations}, protocol.BatchTol}
 }
 
-// judged is a trial that fills the table.
-type judged struct {
+// answered is a trial that fills the table.
+type answered struct {
 	protocol.SplitRun
-	protocol.JudgedSettings
+	protocol.AnsweredSettings
 }
 
-// judge adds the errors of a kernel that was learned from the first triplets.
-func (j *judged) judge(method, setting, stopped string, seen int, k mat.Symmetric, v table.Values) {
+// score adds the errors of a kernel that was learned from the first triplets.
+func (j *answered) score(method, setting, stopped string, seen int, k mat.Symmetric, v table.Values) {
 	e := j.Split.ErrorsAfter(seen, k)
 	maps.Copy(e, v)
 	j.Rows.Add(table.Key{"kind": variants.CurveKind, "method": method, "setting": setting, "triplets": strconv.Itoa(seen), "stopped": stopped}, e)
 }
 
 // learn follows ERKLE at the sizes; the seeds of its draws are the same for all settings.
-func (j *judged) learn(ctx context.Context, method, setting string, p triplets.ERKLEParams) error {
+func (j *answered) learn(ctx context.Context, method, setting string, p triplets.ERKLEParams) error {
 	return protocol.RunERKLE(ctx, j.Split, p, j.Seed, j.Sizes, func(seen int, l *triplets.ERKLE) {
-		j.judge(method, setting, "", seen, l.Kernel(), nil)
+		j.score(method, setting, "", seen, l.Kernel(), nil)
 	})
 }
 
 // online follows the paper's ERKLE methods: at the sizes and, unless every is 0, at its multiples.
-func (j *judged) Online(ctx context.Context, every int) error {
+func (j *answered) Online(ctx context.Context, every int) error {
 	checkpoints := slices.Clone(j.Sizes)
 	for seen := every; every > 0 && seen <= len(j.Split.Train); seen += every {
 		checkpoints = append(checkpoints, seen)
@@ -101,7 +101,7 @@ func (j *judged) Online(ctx context.Context, every int) error {
 		if slices.Contains(j.Sizes, seen) {
 			v = batch.Ranks(k)
 		}
-		j.judge(method, "", "", seen, k, v)
+		j.score(method, "", "", seen, k, v)
 	})
 }
 
@@ -109,7 +109,7 @@ func (j *judged) Online(ctx context.Context, every int) error {
 const evaluateEvery = 100
 
 // steps measures the lengths of the steps of one pass by how a triplet stands to those before it.
-func (j *judged) steps(ctx context.Context) error {
+func (j *answered) steps(ctx context.Context) error {
 	how := protocol.Relations(j.Split.Train)
 	for _, method := range []string{protocol.PAERKLE, protocol.STEERKLE} {
 		l, err := triplets.NewERKLE(j.Split.Objects, protocol.OnlineMethods[method])
@@ -137,13 +137,13 @@ func (j *judged) steps(ctx context.Context) error {
 
 // batch fits a batch method with each weight of the trace. With the one by validation, the first and the
 // last fit then run on.
-func (j *judged) batch(ctx context.Context, b protocol.BatchMethod, s batchSettings) error {
+func (j *answered) batch(ctx context.Context, b protocol.BatchMethod, s batchSettings) error {
 	for i, tau := range s.Tau {
 		p := triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.Loss, Tau: tau, Iterations: s.Iterations.Fit, Tol: s.Tolerance}
 		fitted := func(method string, seen int, r triplets.BatchResult) {
 			v := batch.Ranks(r.Kernel)
 			v["iterations"], v["residual"] = float64(r.Iterations), r.Residual
-			j.judge(method, table.Format(tau), r.Status.String(), seen, r.Kernel, v)
+			j.score(method, table.Format(tau), r.Status.String(), seen, r.Kernel, v)
 		}
 		var kernels []*mat.SymDense
 		if err := protocol.FitPath(ctx, j.Split, j.Sizes, p, func(seen int, r triplets.BatchResult) {
@@ -179,7 +179,7 @@ func valuesOf(families ...variants.Family) map[string]protocol.List[float64] {
 
 // readings runs one pass with each value of each family, and ten passes with the value that has the
 // least validation error after one.
-func (j *judged) readings(ctx context.Context) error {
+func (j *answered) readings(ctx context.Context) error {
 	for _, f := range variants.Families {
 		best, err := j.choose(ctx, f)
 		if err != nil {
@@ -196,12 +196,12 @@ func (j *judged) readings(ctx context.Context) error {
 
 // choose learns with each value of a family and returns the one with the least validation error at the end, the
 // first of equals.
-func (j *judged) choose(ctx context.Context, f variants.Family) (best float64, err error) {
+func (j *answered) choose(ctx context.Context, f variants.Family) (best float64, err error) {
 	least := len(j.Split.Validation) + 1
 	for _, x := range j.Families[f.Name] {
 		if err := protocol.RunERKLE(ctx, j.Split, f.Params(x), j.Seed, j.Sizes, func(seen int, l *triplets.ERKLE) {
 			k := l.Kernel()
-			j.judge(f.Name, table.Format(x), "", seen, k, nil)
+			j.score(f.Name, table.Format(x), "", seen, k, nil)
 			if e := protocol.ErrorsOf(k, j.Split.Validation); seen == len(j.Split.Train) && e.Wrong < least {
 				best, least = x, e.Wrong
 			}

@@ -14,8 +14,8 @@ import (
 
 // The splits have the sizes that the captions name, compare objects that there are, and no answer of a set
 // without repetitions stands in two parts.
-func TestJudgementsAreSplitAsDeclared(t *testing.T) {
-	for _, d := range protocol.Judgements {
+func TestAnswersAreSplitAsDeclared(t *testing.T) {
+	for _, d := range protocol.Answered {
 		t.Run(d.Name, func(t *testing.T) {
 			for _, scale := range []experiment.Scale{experiment.Smoke, experiment.Full} {
 				env := &experiment.Env{Scale: scale}
@@ -49,7 +49,7 @@ func TestJudgementsAreSplitAsDeclared(t *testing.T) {
 
 // Another trial has another split; the same trial of another experiment has the same one.
 func TestSplitsBelongToTrials(t *testing.T) {
-	d := protocol.Judgements[0]
+	d := protocol.Answered[0]
 	env := &experiment.Env{Scale: experiment.Smoke}
 	of := func(experimentID string, trial int) []metric.Triplet {
 		s, err := protocol.SplitOf(env, d.Settings(env.Scale), random.Seed{Base: 1, Experiment: experimentID, Dataset: d.DatasetAt(env.Scale), Trial: trial})

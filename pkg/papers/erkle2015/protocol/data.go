@@ -80,7 +80,7 @@ type BatchMethod struct {
 	Loss triplets.Loss
 }
 
-// Batches are the batch methods of the paper's comparisons.
+// Batches are the batch methods of the paper's figures.
 var Batches = []BatchMethod{{GNMDSBatch, triplets.GNMDS}, {STEBatch, triplets.STE}, {CKLBatch, triplets.CKL}}
 
 // Counts are the numbers of objects and of triplets of a split.
@@ -91,7 +91,7 @@ type Counts struct {
 	Test       TestCount `key:"test"`
 }
 
-// TestCount is a number of test triplets; 0 means that all other comparisons of the objects test.
+// TestCount is a number of test triplets; 0 means that all other triplets of the objects test.
 type TestCount int
 
 // SplitSettings say which split a trial draws.
@@ -211,7 +211,7 @@ func (c ErrorCount) Put(v table.Values, part string) {
 	v[part+" wrong"], v[part+" ties"], v[part+" triplets"] = float64(c.Wrong), float64(c.Ties), float64(c.Of)
 }
 
-// The data sets of human judgements. Music is the paper's survey in a cleaned, smaller release; material and zappos stand
+// The names of data sets of people's answers. Music is the paper's survey in a cleaned, smaller release; material and zappos stand
 // in for the answers about outdoor scenes, which are not public.
 const (
 	Music       = "music"
@@ -223,8 +223,8 @@ const (
 	materialTest = "material-test"
 )
 
-// Judgements are they. At smoke scale all are noisy answers about points.
-var Judgements = []DataSet{
+// Answered are the data sets of answers. At smoke scale all are noisy answers about points.
+var Answered = []DataSet{
 	{
 		Name: Music, Dataset: Music,
 		Full: Counts{Objects: 412, Train: 5500, Validation: 550, Test: 3040}, Smoke: Counts{Objects: 16, Train: 150, Validation: 50, Test: 80},
@@ -253,7 +253,7 @@ const (
 	noisyShare = 0.1 // of the answers are turned round
 )
 
-// NoisyAnswers are random comparisons of points, some turned round: what smoke scale has in place of people.
+// NoisyAnswers are answers to random questions about points, some turned round: what smoke scale has in place of people.
 func NoisyAnswers(seed random.Seed, c Counts) (Split, error) {
 	all, err := noisyPoints(seed, c)
 	if err != nil {
@@ -353,10 +353,10 @@ func ScaledGram(x *mat.Dense) *mat.SymDense {
 	return k
 }
 
-// JudgedSettings are the settings that all cells of Figs. 3 and 4 have.
-type JudgedSettings struct {
+// AnsweredSettings are the settings that all cells of Figs. 3 and 4 have.
+type AnsweredSettings struct {
 	SplitSettings
-	Sizes []int `key:"sizes,list"` // numbers of triplets at which all methods are judged
+	Sizes []int `key:"sizes,list"` // numbers of triplets at which all methods are scored
 	// Every is the number of triplets from one evaluation of the paper's ERKLE methods to the next. The
 	// cell of MaterialOwn does not heed it.
 	Every int `key:"every,omitzero"`
@@ -364,9 +364,9 @@ type JudgedSettings struct {
 	Families map[string]List[float64] `key:"%v"`
 }
 
-// judged returns the settings of a scale.
-func (d DataSet) Judged(scale experiment.Scale) JudgedSettings {
-	return JudgedSettings{SplitSettings: d.Settings(scale), Sizes: d.Sizes(scale)}
+// Scored returns the settings of a scale.
+func (d DataSet) Scored(scale experiment.Scale) AnsweredSettings {
+	return AnsweredSettings{SplitSettings: d.Settings(scale), Sizes: d.Sizes(scale)}
 }
 
 // errorsAfter are the cells of the errors of a kernel that was learned from the first triplets, on these, too.

@@ -49,7 +49,7 @@ const (
 // TenPasses is β of the paper's figures with more than one pass.
 const TenPasses = 10
 
-// ERKLEs are the online methods of the paper's comparisons: PA with the hinge of margin 1 (Eq. 4.18), and STE with
+// ERKLEs are the online methods of the paper's figures: PA with the hinge of margin 1 (Eq. 4.18), and STE with
 // the constant step δ = 1.
 var ERKLEs = []string{PAERKLE, STEERKLE, PAERKLETen, STEERKLETen}
 
@@ -153,7 +153,7 @@ var DataSets = append([]DataSet{
 		Full: Counts{Objects: 1250, Train: 2500, Validation: 1250, Test: 12500}, Smoke: Counts{Objects: 30, Train: 60, Validation: 30, Test: 200},
 		least: 125, draw: DrawSynthetic,
 	},
-}, Judgements...)
+}, Answered...)
 
 // DataSetOf returns the data set of that name.
 func DataSetOf(name string) (DataSet, error) {
@@ -209,7 +209,7 @@ func Measured(ctx context.Context, run *experiment.Run) error {
 	return part.Measure(ctx, SplitRun{run, s})
 }
 
-// DrawSynthetic answers random comparisons of points from a Gaussian without error (Section 5.1).
+// DrawSynthetic answers random questions about points from a Gaussian without error (Section 5.1).
 func DrawSynthetic(env *experiment.Env, seed random.Seed, c Counts) (Split, error) {
 	dim := 50
 	if env.Scale == experiment.Smoke {
@@ -348,11 +348,6 @@ const (
 	ByTest       = "τ best on test"
 	ByEnd        = "τ by validation after all triplets"
 )
-
-// SaysOf is frame.Says of what a table says is shown.
-func SaysOf(shows func(t *table.Table) string, data, protocol string) func(*table.Table) plots.Caption {
-	return func(t *table.Table) plots.Caption { return frame.Says(shows(t), data, protocol, "")(t) }
-}
 
 // Styles are those of the methods: the colour is that of the loss, ERKLE's or a batch method's. No two are alike in grey where they meet.
 var Styles = plots.Styles{

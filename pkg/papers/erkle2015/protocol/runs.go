@@ -149,7 +149,7 @@ func Flipped(rng *rand.Rand, ts []metric.Triplet, share float64) []metric.Triple
 	return out
 }
 
-// flipped is the split with flipped training and validation answers, whose test triplets are those of the clean one: which comparisons
+// flipped is the split with flipped training and validation answers, whose test triplets are those of the clean one: which triplets
 // test is told by their objects, not by the answers.
 func (r SplitRun) Flipped(share float64) Split {
 	s := r.Split

@@ -114,9 +114,8 @@ var denoiseView = frame.View{
 	Panels: frame.PerGroup(func(passes []string) frame.Panel {
 		return flippedPanel(passesTitle(int(frame.Parse("passes", passes[0]))), "handling", denoiseLines)
 	}, "passes"),
-	Caption: frame.Says("PA-ERKLE learns from 10,000 comparisons of 100 points from N(0, I) in R⁵⁰ (300 of 20 points in R⁵ at smoke scale), each answer flipped with the probability on the axis (ours).", "",
-		"Denoised: a triplet that closes a cycle with those kept before it is left out before learning, so that a kernel satisfies all others (a maximal acyclic subgraph in the order of arrival, after McFee and Lanckriet 2011). "+
-			"With a threshold all triplets are given, and a step longer than it is not made. The error is the share of all other comparisons, not flipped, that the kernel does not satisfy, a tie counting as not satisfied.", ""),
+	Caption: flipsCaption("PA-ERKLE. Denoised: a triplet that closes a cycle with those kept before it is left out before learning, so that a kernel satisfies all others (a maximal acyclic subgraph in the order of arrival, after McFee and Lanckriet 2011). " +
+		"With a threshold all triplets are given, and a step longer than it is not made."),
 	Missing: "any trial",
 }
 

@@ -112,7 +112,11 @@ func (x flipsSettings) Measure(ctx context.Context, r protocol.SplitRun) error {
 	return nil
 }
 
-const flipsAbout = "The answers to 10,000 comparisons of 100 points from N(0, I) in R⁵⁰ (300 of 20 points in R⁵ at smoke scale), each flipped with the probability on the axis, train (ours); 1,000 flipped alike validate, and the error is the share of all others, not flipped, that the kernel does not satisfy, a tie counting as not satisfied."
+// flipsCaption is that of errors by the share of flipped answers.
+func flipsCaption(protocol string) func(*table.Table) plots.Caption {
+	return frame.Says("Share of all other triplets, not flipped, that the kernel does not satisfy, a tie counting as not satisfied, by the probability that an answer is flipped.",
+		"Answers to 10,000 random questions about 100 points from N(0, I) in R⁵⁰ (300 about 20 points in R⁵ at smoke scale) train, each flipped with that probability (ours); 1,000 flipped alike validate.", protocol, "")
+}
 
 var flipsProtocol = "With 10 passes each answer is followed by 9 more updates with random earlier ones. STE-ERKLE has the constant step δ = 1. PA-ERKLE has the margin 1; P = 0.6 is the step with a smaller margin, log(P/(1−P)) = 0.41; with a threshold a step longer than it is not made (the paper's suggestion): a triplet that is a tie needs γ = 0.1." +
 	fmt.Sprintf(" Batch methods minimise Σ l + τ·trace K from K = I in up to %d accelerated steps, τ chosen per trial from %s on the flipped validation answers.", protocol.BatchIterations, protocol.List[float64](flipTaus))
@@ -123,7 +127,7 @@ var flipsView = frame.View{
 		flippedPanel("step rules and batch methods", "method", protocol.Mapped(slices.Concat(protocol.ERKLEs, []string{protocol.GNMDSBatch, protocol.STEBatch}), protocol.Styles.Line)),
 		flippedPanel("PA-ERKLE with other steps", "method", protocol.Mapped(slices.Concat([]string{protocol.PAERKLE}, flipRejecting, []string{protocol.PALow}), protocol.Styles.Line)),
 	),
-	Caption: frame.Says(flipsAbout, "", flipsProtocol, ""), Missing: "any trial",
+	Caption: flipsCaption(flipsProtocol), Missing: "any trial",
 }
 
 // flippedPercent adds the share of flipped answers in per cent.
@@ -162,7 +166,7 @@ var flipsErrorsView = frame.View{
 			}},
 		},
 	},
-	Caption: frame.Says(flipsAbout, "", flipsProtocol, ""), Missing: "any trial",
+	Caption: flipsCaption(flipsProtocol), Missing: "any trial",
 }
 
 var flipsClaims = experiment.Claims([]experiment.Claim{

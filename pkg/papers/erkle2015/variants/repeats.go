@@ -77,8 +77,9 @@ var repeatsView = frame.View{
 			frame.Of("training error (%)", protocol.StrictIn("train"), frame.Percent, "%.2f"), frame.Of("test error (%)", protocol.TestErrors, frame.Percent, "%.2f"), frame.Half("±", protocol.TestErrors, frame.Percent, "%.2f"),
 		},
 	},
-	Caption: frame.Says("Ten passes (β = 10) of PA-ERKLE and STE-ERKLE (δ = 1), where each round repeats nine of the triplets so far. Uniform is the paper's draw; seldom draws each with a probability in proportion to 1/(1 + how often it was drawn before) (ours). Share of triplets that the kernel does not satisfy, a tie counting as not satisfied.",
-		"Points from N(0, I) in R⁵⁰, answers without error: 100 of them with 10,000 training triplets, 500 with 1,000 (20 and 25 in R⁵ with 300 and 50 at smoke scale).", "", ""),
+	Caption: frame.Says("Share of triplets that the kernel does not satisfy, a tie counting as not satisfied, after ten passes.",
+		"Points from N(0, I) in R⁵⁰, answers without error: 100 of them with 10,000 training triplets, 500 with 1,000 (20 and 25 in R⁵ with 300 and 50 at smoke scale).",
+		"Ten passes (β = 10) of PA-ERKLE and STE-ERKLE (δ = 1), where each round repeats nine of the triplets so far. Uniform is the paper's draw; seldom draws each with a probability in proportion to 1/(1 + how often it was drawn before) (ours).", ""),
 	Missing: "errors on any data",
 }
 

@@ -256,8 +256,8 @@ var toleranceView = frame.View{
 			frame.WithInterval("test error (%)", protocol.TestErrors, frame.Band{}), frame.Of("least eigenvalue at the end", frame.Column("least"), frame.Band{}, "%.3g"),
 		},
 	},
-	Caption: frame.Says("PA-ERKLE in one pass over random comparisons of points drawn from N(0, I) in R⁵⁰, answered without error, where eigenvalues from −ε on are let be. Left: share of the triplets after which no eigenvalue is below −ε, the most that any rule with this tolerance may skip; ε = 0 is exact projection. "+
-		"Right: test error (5,000 triplets) of the kernel that one projection at the end leaves.", "", "K₀ = I, and a step has γ = 0.1 at first. An eigenvalue below −ε is raised to −ε, the nearest kernel with the tolerance, or to 0.", ""),
+	Caption: frame.Says("Left: share of the triplets after which no eigenvalue is below −ε, the most that any rule with this tolerance may skip; ε = 0 is exact projection. "+
+		"Right: test error (5,000 triplets) of the kernel that one projection at the end leaves.", "Random triplets of points drawn from N(0, I) in R⁵⁰, answered without error.", "One pass of PA-ERKLE, where eigenvalues from −ε on are let be. K₀ = I, and a step has γ = 0.1 at first. An eigenvalue below −ε is raised to −ε, the nearest kernel with the tolerance, or to 0.", ""),
 }
 
 // tolerancePanel has a share against the tolerance by each rule, and without one, where the rules are the same.
