@@ -29,11 +29,7 @@ var Classes = experiment.Spec{
 	Source:  "Section 3, Table 2",
 	Version: 1,
 	Cells: func(scale experiment.Scale) (cells []experiment.Cell) {
-		all := databasesAt(scale)
-		if scale == experiment.Full {
-			all = slices.DeleteFunc(slices.Clone(databases), func(d database) bool { return !d.small() })
-		}
-		for _, d := range all {
+		for _, d := range smallAt(scale, 2) {
 			cells = append(cells, experiment.Cell{Name: d.cell, Dataset: d.dataset, Methods: methods, Settings: mainSettings})
 		}
 		return cells
@@ -231,13 +227,13 @@ func drawClasses(all []results) plots.Drawing {
 		d.Text.Rows = append(d.Text.Rows, row)
 		for i, c := range columns {
 			row := []string{"", c.name}
-			mark := plots.Intervals{Name: []string{"", "ours, over objects", "", "ours, over classes"}[i], Color: i / 2, Shape: i / 2, Possible: [2]float64{0, 100}}
+			mark := plots.Intervals{Name: []string{"", "ours, over objects", "", "ours, over classes"}[i], Color: i / 2, Shape: i / 2}
 			for _, m := range names {
 				byK := r.classErrors(m, c.column)
 				k := leastMean(byK)
 				row = append(row, fmt.Sprintf("%.2f (%s)", 100*stat.Mean(byK[k], nil), k))
-				mean, half := judge.SummarizeResampled(byK[k], experiment.First(r.t, "ratio")).Interval()
-				mark.Labels, mark.X, mark.Err = append(mark.Labels, shown.Replace(m)), append(mark.X, 100*mean), append(mark.Err, 100*half)
+				resampled := func(v []float64) judge.Summary { return judge.SummarizeResampled(v, experiment.First(r.t, "ratio")) }
+				frame.Percent.By(resampled).AddRow(&mark, shown.Replace(m), byK[k])
 			}
 			d.Text.Rows = append(d.Text.Rows, row)
 			if mark.Name != "" {

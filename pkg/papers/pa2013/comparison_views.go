@@ -128,7 +128,7 @@ func drawTable2(all []results) plots.Drawing {
 	d := plots.Drawing{Columns: min(3, len(all)), Text: &plots.TextTable{Head: append([]string{"database", "error (%)"}, shownNames(allMethods)...)}}
 	for _, r := range all {
 		p := plots.Panel{Title: r.title(), XLabel: "test error (%)"}
-		ours := plots.Intervals{Name: "ours, k by validation", Possible: [2]float64{0, 100}}
+		ours := plots.Intervals{Name: "ours, k by validation"}
 		best := plots.Intervals{Name: "ours, best k on the test rows", Color: plots.Vermillion, Shape: plots.Triangle}
 		theirs := plots.Intervals{Name: "paper's Table 2 (best k on its test rows)", Color: plots.Black, Shape: plots.Diamond}
 		rows := [][]string{{r.title(), "paper (k)"}, {"", "ours, best k (k)"}, {"", "ours, best k, tied votes to the first class name (k)"}, {"", "ours, k by validation"}}
@@ -137,8 +137,7 @@ func drawTable2(all []results) plots.Drawing {
 			b, k := optimistic(method, nearestOfTied)(r.t), r.bestK(method, nearestOfTied)
 			low, kLow := optimistic(method, firstName)(r.t), r.bestK(method, firstName)
 			label := shown.Replace(method)
-			m, half := v.Interval()
-			ours.Labels, ours.X, ours.Err = append(ours.Labels, label), append(ours.X, 100*m), append(ours.Err, 100*half)
+			frame.Percent.By(r.summary).AddRow(&ours, label, validated(method)(r.t))
 			best.Labels, best.X = append(best.Labels, label), append(best.X, 100*stat.Mean(b, nil))
 			paper := "–"
 			if v, ok := printed[r.database().paper][method]; ok {
@@ -314,7 +313,9 @@ func drawFig2(all []results, times *table.Table) plots.Drawing {
 				least, most = min(least, v), max(most, v)
 			}
 		}
-		p.Marks = []plots.Mark{itmlAt100(), alone, both}
+		itml := styles.Reference(itmlTuned, 100)
+		itml.Vertical = true
+		p.Marks = []plots.Mark{itml, alone, both}
 		d.Panels = append(d.Panels, p)
 	}
 	for i := range d.Panels {
@@ -326,13 +327,6 @@ func drawFig2(all []results, times *table.Table) plots.Drawing {
 		"ITML's time depends on γ and, where it stops there, on its cap of 100,000 steps (see the choices). \""+perPair+"\": a ⁻ learner keeps the squared distance of each pair in place of a matrix where that takes fewer operations; the hypotheses are the same. Jobs run one at a time; learning on small databases is repeated to be measurable. The paper restricted the code to one CPU; here what a method uses on all cores is added up. ")
 	d.Caption.Intervals = "Intervals are 95 % jackknife intervals over the trials, of the logarithm."
 	return d
-}
-
-// itmlAt100 is the line of ITML's time.
-func itmlAt100() plots.Reference {
-	at := styles.Reference(itmlTuned, 100)
-	at.Vertical = true
-	return at
 }
 
 // relativeTime is a quotient of mean times, with the ends of its interval, which are NaN if there is none.
@@ -371,10 +365,9 @@ func drawTradeoff(all []results) plots.Drawing {
 			mark := plots.Intervals{Name: fmt.Sprintf("after %g %% of all pairs", 100*part), Color: i, Shape: i}
 			for _, o := range onlines {
 				at := func(part float64) frame.Measure {
-					return ofSize(column("snapshot", o.name, table.Format(part), "count"), "", testRows).Times(100)
+					return ofSize(column("snapshot", o.name, table.Format(part), "count"), "", testRows)
 				}
-				m, half := r.summary(at(part).Minus(at(mainSettings.Part))(r.t)).Interval()
-				mark.Labels, mark.X, mark.Err = append(mark.Labels, shown.Replace(o.name)), append(mark.X, m), append(mark.Err, half)
+				frame.Band{Scale: 100}.By(r.summary).AddRow(&mark, shown.Replace(o.name), at(part).Minus(at(mainSettings.Part))(r.t))
 			}
 			p.Marks = append(p.Marks, mark)
 		}

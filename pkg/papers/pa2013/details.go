@@ -28,11 +28,7 @@ var Details = experiment.Spec{
 	Source:  "Sections 1, 2.4 and 4",
 	Version: 1,
 	Cells: func(scale experiment.Scale) (cells []experiment.Cell) {
-		all := databasesAt(scale)[:1]
-		if scale == experiment.Full {
-			all = slices.DeleteFunc(slices.Clone(databases), func(d database) bool { return !d.small() })
-		}
-		for _, d := range all {
+		for _, d := range smallAt(scale, 1) {
 			cells = append(cells, experiment.Cell{Name: d.cell, Dataset: d.dataset, Methods: detailsMethods, Settings: mainSettings})
 		}
 		return cells

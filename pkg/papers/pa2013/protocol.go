@@ -63,6 +63,14 @@ func databasesAt(scale experiment.Scale) []database {
 	return []database{{cell: generatedMixture, dataset: generatedMixture}, {cell: generatedBalance, dataset: generatedBalance}}
 }
 
+// smallAt returns at full scale the databases that are small, else some generated ones.
+func smallAt(scale experiment.Scale, generated int) []database {
+	if scale == experiment.Full {
+		return slices.DeleteFunc(slices.Clone(databases), func(d database) bool { return !d.small() })
+	}
+	return databasesAt(scale)[:generated]
+}
+
 // settings are what the paper fixes or leaves open.
 type settings struct {
 	// Scaling of features, learned from training rows.

@@ -27,11 +27,7 @@ var RelaxTime = experiment.Spec{
 	Version: 1,
 	Timing:  true,
 	Cells: func(scale experiment.Scale) (cells []experiment.Cell) {
-		all := databasesAt(scale)[:1]
-		if scale == experiment.Full {
-			all = slices.DeleteFunc(slices.Clone(databases), func(d database) bool { return !d.small() })
-		}
-		for _, d := range all {
+		for _, d := range smallAt(scale, 1) {
 			s := mainSettings
 			if d.small() {
 				s.Repeats = repeatsOfSmall

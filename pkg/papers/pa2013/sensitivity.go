@@ -64,11 +64,7 @@ var Sensitivity = experiment.Spec{
 	Ours:    true,
 	Version: 2,
 	Cells: func(scale experiment.Scale) (cells []experiment.Cell) {
-		all := databasesAt(scale)[:1]
-		if scale == experiment.Full {
-			all = slices.DeleteFunc(slices.Clone(databases), func(d database) bool { return !d.small() })
-		}
-		for _, d := range all {
+		for _, d := range smallAt(scale, 1) {
 			for _, v := range variants {
 				s := sensitivitySettings{mainSettings, v.name, d.cell}
 				v.change(&s.settings)

@@ -97,6 +97,18 @@ func digitDataset(scale experiment.Scale) string {
 	return "mnist"
 }
 
+// digitCells are those of an experiment on all pairs of digits, or on three at smoke scale.
+func digitCells(scale experiment.Scale, settings func(s settings, d digits) any) (cells []experiment.Cell) {
+	problems := allDigitPairs()
+	if scale == experiment.Smoke {
+		problems = []digits{plottedDigits, {3, 5}, {4, 9}}
+	}
+	for _, d := range problems {
+		cells = append(cells, experiment.Cell{Name: d.String(), Dataset: digitDataset(scale), Methods: digitMethods, Settings: settings(mainSettings.at(scale), d)})
+	}
+	return cells
+}
+
 // problem is one binary classification problem between two digits.
 type problem struct {
 	train, test, valid part

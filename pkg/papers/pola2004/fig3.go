@@ -57,18 +57,7 @@ var Fig3 = experiment.Spec{
 	Source:  "Section 7, Fig. 3",
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		problems := allDigitPairs()
-		if scale == experiment.Smoke {
-			problems = []digits{plottedDigits, {3, 5}, {4, 9}}
-		}
-		cells := make([]experiment.Cell, len(problems))
-		for i, d := range problems {
-			cells[i] = experiment.Cell{
-				Name: d.String(), Dataset: digitDataset(scale), Methods: digitMethods,
-				Settings: fig3Settings{mainSettings.at(scale), d},
-			}
-		}
-		return cells
+		return digitCells(scale, func(s settings, d digits) any { return fig3Settings{s, d} })
 	},
 	Trials: experiment.Trials(8),
 	Kinds: []experiment.Kind{

@@ -63,18 +63,7 @@ var Readings = experiment.Spec{
 	Source:  "Section 7, Fig. 3",
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		problems := allDigitPairs()
-		if scale == experiment.Smoke {
-			problems = []digits{plottedDigits, {3, 5}, {4, 9}}
-		}
-		cells := make([]experiment.Cell, len(problems))
-		for i, d := range problems {
-			cells[i] = experiment.Cell{
-				Name: d.String(), Dataset: digitDataset(scale), Methods: digitMethods,
-				Settings: readingsSettings{mainSettings.at(scale), chunkletSizes, d},
-			}
-		}
-		return cells
+		return digitCells(scale, func(s settings, d digits) any { return readingsSettings{s, chunkletSizes, d} })
 	},
 	Trials: experiment.Trials(judge.MinTrials),
 	Kinds: []experiment.Kind{
