@@ -3,10 +3,8 @@ package vectors
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/experiment"
@@ -43,32 +41,16 @@ var fig1bcClaims = experiment.Claims([]experiment.Claim{
 		Statement: "LogDet Linear is the only algorithm to be optimal (within the 95 % confidence intervals) across all datasets.",
 		Where:     "Fig. 1, caption", Theirs: experiment.FigureOnly,
 		Predicate: "With 20 features, per other method: its error minus that of LogDet Linear is > −3 points. (That each other method falls short on some data set takes more than one, and is left out.)" + clarifyNote,
-		Test: func(t *table.Table) judge.Test {
-			return onCounts(allWordResults(t), func(all []results) judge.Test {
-				var units []judge.Unit
-				for _, r := range all {
-					for _, m := range clarifyMethods {
-						if m != protocol.LogDetLinear {
-							u := r.worse(m, protocol.LogDetLinear, printedDims)
-							floats.AddConst(optimalMargin, u.Diffs)
-							units = append(units, r.named(u))
-						}
-					}
-				}
-				return judge.Positive{Units: units, Rule: Points}
-			})
-		},
+		Test: onCounts(frame.Positive(Points, perProgram(slices.DeleteFunc(slices.Clone(clarifyMethods), func(m string) bool { return m == protocol.LogDetLinear }), func(m string) frame.Measure {
+			return worse(m, protocol.LogDetLinear, printedDims).Plus(optimalMargin)
+		}))).On(allWordRows),
 	},
 	{
 		ID: "fig1b-gains", View: "fig1b",
 		Statement: "The LogDet Linear algorithm yields significant gains for the Latex benchmark.",
 		Where:     clarifyPlace, Theirs: experiment.FigureOnly,
 		Predicate: "With 20 features, the error of Euclidean, the paper's baseline, minus that of LogDet Linear is > 0." + clarifyNote,
-		Test: func(t *table.Table) judge.Test {
-			return onLatex(t, func(r results) judge.Test {
-				return judge.Positive{Units: []judge.Unit{r.worse(protocol.Euclidean, protocol.LogDetLinear, printedDims)}, Rule: Points}
-			})
-		},
+		Test:      onCounts(frame.Positive(Points, frame.Unit(protocol.Euclidean, worse(protocol.Euclidean, protocol.LogDetLinear, printedDims)))).On(latexRows),
 	},
 	{
 		ID: "fig1b-start", View: "fig1b",
@@ -76,115 +58,103 @@ var fig1bcClaims = experiment.Claims([]experiment.Claim{
 		Statement: "For datasets where Euclidean distance performs better than the inverse covariance metric, the LogDet Linear algorithm that normalizes to the standard Euclidean distance yields higher accuracy than that regularized to inverse covariance.",
 		Where:     clarifyPlace, Theirs: experiment.FigureOnly,
 		Predicate: "With 20 features, in those readings in which the mean error of Euclidean is less than that of Inv. Covariance: the error of LogDet-InvCov minus that of LogDet Linear is > 0." + clarifyNote,
-		Test:      startTest,
+		Test:      startTest.On(allWordRows),
 	},
 	{
 		ID: "fig1c-constant", View: "fig1c",
 		Statement: "The error rate for the Latex dataset stays relatively constant for LogDet Linear.",
 		Where:     clarifyCurves, Theirs: experiment.FigureOnly,
 		Predicate: "At each number of features (5, 10, 15, 20, 25), the whole corrected interval of the error of LogDet Linear minus its mean over these numbers lies within ±5 points." + clarifyNote,
-		Test: func(t *table.Table) judge.Test {
-			return onLatex(t, func(r results) judge.Test {
-				var errors []frame.Measure
-				var ours []string
-				for _, d := range r.numbers() {
-					m := ErrorOf(protocol.LogDetLinear, "dims", strconv.Itoa(d))
-					errors, ours = append(errors, m), append(ours, fmt.Sprintf("%.1f %% with %d", 100*stat.Mean(m(r.t), nil), d))
-				}
-				mean := frame.Mean("errors by number of features", errors...)
-				var units []judge.Unit
-				for i, d := range r.numbers() {
-					units = append(units, judge.Unit{Name: featuresOf(d), Diffs: errors[i].Minus(mean)(r.t)})
-				}
-				// The mean of the differences is 0, whatever the errors are.
-				return judge.Shown{Test: judge.Equivalent{Units: units, Margin: constantMargin, Rule: Points}, Ours: strings.Join(ours, ", ")}
-			})
-		},
+		Test: onCounts(func(rows *table.Table) judge.Test {
+			var errors []frame.Measure
+			var ours []string
+			for _, d := range dims(rows) {
+				m := with(protocol.LogDetLinear, d)
+				errors, ours = append(errors, m), append(ours, fmt.Sprintf("%.1f %% with %d", 100*stat.Mean(m(rows), nil), d))
+			}
+			mean := frame.Mean("errors by number of features", errors...)
+			each := frame.Equivalent(constantMargin, 0, Points, frame.Over(dims(rows), func(d int) (string, frame.Measure) {
+				return featuresOf(d), with(protocol.LogDetLinear, d).Minus(mean)
+			}))
+			// The mean of the differences is 0, whatever the errors are.
+			return judge.Shown{Test: each(rows), Ours: strings.Join(ours, ", ")}
+		}).On(latexRows),
 	},
 	{
 		ID: "fig1c-five", View: "fig1c",
 		Statement: "Euclidean distance, MCML, and LMNN all achieve their best error rates for five dimensions.",
 		Where:     clarifyCurves, Theirs: experiment.FigureOnly,
 		Predicate: "Per method of the three and number of features above 5: its error there minus that with 5 is > 0." + clarifyNote,
-		Test: func(t *table.Table) judge.Test {
-			return bestAt(t, fewDims, protocol.Euclidean, protocol.Mcml, protocol.Lmnn)
-		},
+		Test:      bestAt(fewDims, protocol.Euclidean, protocol.Mcml, protocol.Lmnn),
 	},
 	{
 		ID: "fig1c-twenty", View: "fig1c",
 		Statement: "LogDet Linear, however, attains its lowest error rate of .15 at d = 20 dimensions.",
 		Where:     clarifyCurves, Theirs: ".15",
 		Predicate: "Per other number of features: the error of LogDet Linear there minus that with 20 is > 0. The rate itself is that of Latex, and not compared." + clarifyNote,
-		Test:      func(t *table.Table) judge.Test { return bestAt(t, printedDims, protocol.LogDetLinear) },
+		Test:      bestAt(printedDims, protocol.LogDetLinear),
 	},
 })
 
-// allWordResults returns all scalings. It refuses a table that lacks one, or a program.
-func allWordResults(t *table.Table) []results {
-	all := wordResultsOf(t)
-	want := len(protocol.Readings)
-	if len(all) > 0 && all[0].program != "" {
+// allWordRows are those of all scalings, latexRows of Latex alone or on the stand-in. They refuse a table that lacks a scaling, or a program.
+func allWordRows(t *table.Table) *table.Table {
+	rows := wordRows(t)
+	n, want := len(rows.Unique("reading")), len(protocol.Readings)
+	if n > 0 && experiment.FirstName(rows, "program") != "" {
 		want *= len(programs)
 	}
-	if len(all) != want {
-		judge.Refuse("logdet2012: there are results of %d readings of the counts, want %d", len(all), want)
+	if n != want {
+		judge.Refuse("logdet2012: there are results of %d readings of the counts, want %d", n, want)
 	}
-	return all
+	return rows
 }
 
-// named tells a unit of one program from those of others.
-func (r results) named(u judge.Unit) judge.Unit {
-	if r.program != "" {
-		u.Name = r.program + ": " + u.Name
-	}
-	return u
-}
+var latexRows = frame.Rows(allWordRows).Then(onLatex)
 
-// onCounts is a test in some readings, of all programs or on the stand-in, which gives no verdict.
-func onCounts(all []results, test func(all []results) judge.Test) judge.Test {
-	var groups [][]results
-	for _, r := range all {
-		if i := slices.IndexFunc(groups, func(g []results) bool { return g[0].features == r.features }); i >= 0 {
-			groups[i] = append(groups[i], r)
-		} else {
-			groups = append(groups, []results{r})
+// perProgram is a unit per program and method; on the stand-in, per method.
+func perProgram(methods []string, unit func(method string) frame.Measure) frame.Units {
+	return func(rows *table.Table) (out []judge.Unit) {
+		for program, g := range rows.Group("program") {
+			before := ""
+			if program != "" {
+				before = program + ": "
+			}
+			out = append(out, frame.Over(methods, func(m string) (string, frame.Measure) { return before + m, unit(m) })(g)...)
 		}
+		return out
 	}
-	each := judge.Each(groups, func(g []results) (string, judge.Test) { return "counts " + Describe[g[0].features], test(g) })
-	if all[0].program != "" {
-		return each
-	}
-	return judge.StandIn{Where: "stand-in", Test: each}
 }
 
-// onLatex is onCounts of Latex alone, or on the stand-in.
-func onLatex(t *table.Table, test func(r results) judge.Test) judge.Test {
-	all := slices.DeleteFunc(allWordResults(t), func(r results) bool { return r.program != "" && r.program != latex })
-	return onCounts(all, func(g []results) judge.Test { return test(g[0]) })
+// onCounts is a test in the readings of the counts, of programs or on the stand-in, which gives no verdict.
+func onCounts(test frame.Test) frame.Test {
+	return func(rows *table.Table) judge.Test {
+		each := frame.Under(rows.Unique("features"), func(by string) (string, frame.Test) {
+			return "counts " + Describe[by], test.Where("features", by)
+		})
+		if experiment.FirstName(rows, "program") == "" {
+			each = each.StandIn("stand-in")
+		}
+		return each(rows)
+	}
 }
 
 // startTest is that of the claim about W₀ on the data, and in the readings, in which its premise holds.
-func startTest(t *table.Table) judge.Test {
-	var kept []results
-	var left []string
-	for _, r := range allWordResults(t) {
-		if premise := r.worse(protocol.InvCovariance, protocol.Euclidean, printedDims).Diffs; stat.Mean(premise, nil) > 0 {
-			kept = append(kept, r)
+var startTest frame.Test = func(rows *table.Table) judge.Test {
+	var kept, left []string
+	for reading, g := range rows.Group("reading") {
+		if premise := worse(protocol.InvCovariance, protocol.Euclidean, printedDims)(g); stat.Mean(premise, nil) > 0 {
+			kept = append(kept, reading)
 		} else {
-			left = append(left, fmt.Sprintf("%s (Inv. Covariance minus Euclidean: %s points)", r.name, Summary(premise).Percent()))
+			left = append(left, fmt.Sprintf("%s (Inv. Covariance minus Euclidean: %s points)", reading, Summary(premise).Percent()))
 		}
 	}
 	note := "The statement says nothing where Euclidean is not better than Inv. Covariance: " + strings.Join(left, ", ") + "."
-	if len(kept) == 0 {
+	if kept == nil {
 		return judge.Unfit{Ours: "Euclidean is not better in any reading", Reason: note}
 	}
-	test := onCounts(kept, func(all []results) judge.Test {
-		var units []judge.Unit
-		for _, r := range all {
-			units = append(units, r.named(r.worse(protocol.LogDetInvCov, protocol.LogDetLinear, printedDims)))
-		}
-		return judge.Positive{Units: units, Rule: Points}
-	})
+	test := onCounts(frame.Positive(Points, perProgram([]string{protocol.LogDetInvCov}, func(m string) frame.Measure {
+		return worse(m, protocol.LogDetLinear, printedDims)
+	}))).On(frame.Only("reading", kept...))(rows)
 	if left == nil {
 		return test
 	}
@@ -192,16 +162,15 @@ func startTest(t *table.Table) judge.Test {
 }
 
 // bestAt is the test that methods have their lowest error with so many features.
-func bestAt(t *table.Table, best int, methods ...string) judge.Test {
-	return onLatex(t, func(r results) judge.Test {
-		var units []judge.Unit
+func bestAt(best int, methods ...string) frame.Test {
+	return onCounts(func(rows *table.Table) judge.Test {
+		others := slices.DeleteFunc(dims(rows), func(d int) bool { return d == best })
+		var units []frame.Units
 		for _, m := range methods {
-			for _, d := range r.numbers() {
-				if d != best {
-					units = append(units, judge.Paired(m+", "+featuresOf(d), r.errors(m, d), r.errors(m, best)))
-				}
-			}
+			units = append(units, frame.Over(others, func(d int) (string, frame.Measure) {
+				return m + ", " + featuresOf(d), with(m, d).Minus(with(m, best))
+			}))
 		}
-		return judge.Positive{Units: units, Rule: Points}
-	})
+		return frame.Positive(Points, frame.Together(units...))(rows)
+	}).On(latexRows)
 }

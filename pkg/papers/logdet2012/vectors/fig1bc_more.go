@@ -1,12 +1,8 @@
 package vectors
 
 import (
-	"slices"
-
-	"gonum.org/v1/gonum/floats"
-
 	"metriclab/pkg/experiment"
-	"metriclab/pkg/judge"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/papers/logdet2012/protocol"
 	"metriclab/pkg/table"
 )
@@ -26,40 +22,20 @@ var moreWordClaims = experiment.Claims([]experiment.Claim{
 		Statement: "In general, for the Mpg321, Foxpro, and Iptables datasets, learned metrics yield only marginal gains over the baseline Euclidean distance measure.",
 		Where:     clarifyPlace, Theirs: experiment.FigureOnly,
 		Predicate: "With 20 features, per learned metric (LogDet Linear, LogDet-InvCov, MCML, LMNN) and program: the error of Euclidean minus its own is < " + marginalPoints + "." + clarifyNote,
-		Test: func(t *table.Table) judge.Test {
-			others := slices.DeleteFunc(allWordResults(t), func(r results) bool { return r.program == latex })
-			return onCounts(others, func(all []results) judge.Test {
-				var units []judge.Unit
-				for _, r := range all {
-					for _, m := range []string{protocol.LogDetLinear, protocol.LogDetInvCov, protocol.Mcml, protocol.Lmnn} {
-						u := judge.Paired(m, r.errors(m, printedDims), r.errors(protocol.Euclidean, printedDims))
-						floats.AddConst(optimalMargin, u.Diffs)
-						units = append(units, r.named(u))
-					}
-				}
-				return judge.Positive{Units: units, Rule: Points}
-			})
-		},
+		Test: onCounts(frame.Positive(Points, perProgram([]string{protocol.LogDetLinear, protocol.LogDetInvCov, protocol.Mcml, protocol.Lmnn}, func(m string) frame.Measure {
+			return worse(m, protocol.Euclidean, printedDims).Plus(optimalMargin)
+		}))).On(frame.Rows(allWordRows).Then(frame.Only("program", "", programs[1].name, programs[2].name, programs[3].name))),
 	},
 	{
 		ID: "fig1b-few", View: "fig1c", Afterwards: wordsKnown,
 		Statement: "High classification accuracy can be obtained by using a relatively small subset of available features.",
 		Where:     clarifyPlace, Theirs: experiment.FigureOnly,
 		Predicate: "Per method of Fig. 1(b) and program: its error with 20 features minus that with 25, the most that are tried, is < " + marginalPoints + ". (Ha et al. 2007 showed it; all features at once are not run.)" + clarifyNote,
-		Test: func(t *table.Table) judge.Test {
-			return onCounts(allWordResults(t), func(all []results) judge.Test {
-				var units []judge.Unit
-				for _, r := range all {
-					numbers := r.numbers()
-					most := numbers[len(numbers)-1]
-					for _, m := range clarifyMethods {
-						u := judge.Paired(m, r.errors(m, most), r.errors(m, printedDims))
-						floats.AddConst(optimalMargin, u.Diffs)
-						units = append(units, r.named(u))
-					}
-				}
-				return judge.Positive{Units: units, Rule: Points}
-			})
-		},
+		Test: onCounts(frame.Positive(Points, perProgram(clarifyMethods, func(m string) frame.Measure {
+			return func(rows *table.Table) []float64 {
+				all := experiment.NotEmpty("numbers of features", dims(rows))
+				return with(m, all[len(all)-1]).Minus(with(m, printedDims)).Plus(optimalMargin)(rows)
+			}
+		}))).On(allWordRows),
 	},
 })

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/frame"
-	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/papers/logdet2012/protocol"
@@ -58,53 +58,67 @@ type classSize struct {
 	drawn, of int
 }
 
-// results are the rows of one scaling of the counts, of a program, which is "" on the stand-in.
-type results struct {
-	name              string // for a reader
-	t                 *table.Table
-	features, program string
+// wordReading are the rows of one scaling of the counts, of a program or on the stand-in.
+type wordReading struct {
+	program string // "" for the stand-in
+	by      datasets.Preprocessing
 }
 
-// errors are the shares of test rows that are wrong with some features, by trial and fold.
-func (r results) errors(method string, dims int) []float64 {
-	return ErrorOf(method, "dims", strconv.Itoa(dims))(r.t)
+// wordRows are the rows of each program, if a table has traces, and else of the stand-in, by program and reading.
+func wordRows(t *table.Table) *table.Table {
+	for _, all := range [][]program{programs, {{}}} {
+		var readings []wordReading
+		for _, p := range all {
+			for _, by := range protocol.Readings {
+				readings = append(readings, wordReading{p.name, by})
+			}
+		}
+		rows := frame.Named("reading", readings, func(r wordReading) (string, frame.Rows) {
+			name, rows := "counts "+Describe[r.by.String()], frame.Only("features", r.by.String())
+			if r.program != "" {
+				name = r.program + ", " + name
+				rows = frame.Only("cell", name)
+			}
+			return name, func(t *table.Table) *table.Table {
+				if g := rows(t); g.Where("kind", "wrong").Len() > 0 {
+					return g
+				}
+				return t.Rows()
+			}
+		}).Then(frame.Called("program", "reading", func(reading string) string {
+			program, _, of := strings.Cut(reading, ", ")
+			if !of {
+				return ""
+			}
+			return program
+		}))(t)
+		if rows.Len() > 0 {
+			return rows
+		}
+	}
+	return t.Rows().With("reading", nil).With("program", nil)
 }
 
-// numbers lists the numbers of features, ascending.
-func (r results) numbers() (out []int) {
-	for _, v := range frame.Numbers(r.t.Where("kind", "wrong"), "dims") {
+// onLatex are the rows of Latex, or on the stand-in.
+var onLatex = frame.Only("program", "", latex)
+
+// dims are the numbers of features, ascending.
+func dims(rows *table.Table) (out []int) {
+	for _, v := range frame.Numbers(rows.Where("kind", "wrong"), "dims") {
 		out = append(out, int(v))
-	}
-	return out
-}
-
-// wordResultsOf returns the scalings that a table has: of each program, if it has traces, and else of the stand-in.
-func wordResultsOf(t *table.Table) []results {
-	var out []results
-	add := func(g *table.Table, name, program string, by datasets.Preprocessing) {
-		if g.Where("kind", "wrong").Len() > 0 {
-			out = append(out, results{name, g, by.String(), program})
-		}
-	}
-	for _, p := range programs {
-		for _, by := range protocol.Readings {
-			add(t.Where("cell", traceName(p, by)), traceName(p, by), p.name, by)
-		}
-	}
-	if out != nil {
-		return out
-	}
-	for _, by := range protocol.Readings {
-		add(t.Where("features", by.String()), "counts "+Describe[by.String()], "", by)
 	}
 	return out
 }
 
 func featuresOf(dims int) string { return fmt.Sprintf("%d features", dims) }
 
-// worse is the error of a method minus that of another, with some features.
-func (r results) worse(method, than string, dims int) judge.Unit {
-	return judge.Paired(method, r.errors(method, dims), r.errors(than, dims))
+// with is the error of a method with some features, by trial and fold; worse is that less the error of another.
+func with(method string, dims int) frame.Measure {
+	return ErrorOf(method, "dims", strconv.Itoa(dims))
+}
+
+func worse(method, than string, dims int) frame.Measure {
+	return with(method, dims).Minus(with(than, dims))
 }
 
 // program is one whose traces the Clarify system has.
