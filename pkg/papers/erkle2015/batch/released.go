@@ -58,7 +58,7 @@ var Released = experiment.Spec{
 		cell := func(part string, set func(*releasedSettings)) experiment.Cell {
 			s := releasedSettings{Part: part, SplitSettings: d.Settings(scale), Taus: fewTaus}
 			set(&s)
-			return experiment.Cell{Name: part, Dataset: d.DatasetAt(scale), Settings: s, Methods: releasedVersions}
+			return d.Cell(scale, part, s, releasedVersions)
 		}
 		return []experiment.Cell{
 			cell(singlePart, func(s *releasedSettings) {
@@ -101,7 +101,7 @@ var ReleasedAnswers = experiment.Spec{
 			if d.Name == protocol.Music {
 				s.Sizes, s.Iterations, s.Taus = tauSizes(d.Sizes(scale)), musicCap, musicTaus
 			}
-			cells = append(cells, experiment.Cell{Name: d.Name, Dataset: d.DatasetAt(scale), Settings: s, Methods: releasedVersions})
+			cells = append(cells, d.Cell(scale, d.Name, s, releasedVersions))
 		}
 		return cells
 	},
@@ -314,7 +314,7 @@ func fitKey(b protocol.BatchMethod, how string, tau float64) table.Key {
 	return table.Key{"method": b.Name, "how": how, "tau": table.Format(tau)}
 }
 
-// fitted adds a fit of a batch method.
+// Fitted adds a fit of a batch method.
 func (r releasedRun) Fitted(key table.Key, seen int, k mat.Symmetric, how learners.Result, v table.Values) {
 	key["stopped"], v["iterations"] = how.Status.String(), float64(how.Iterations)
 	r.score(key, seen, k, v)

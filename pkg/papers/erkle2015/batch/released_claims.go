@@ -381,13 +381,7 @@ var namedHows = []string{singleHow, chainedHow}
 // againstBatches compares online methods with all batch methods under each reading.
 func againstBatches(online, hows []string, rule judge.Rule, compare func(r Reading, batch, online string) frame.Measure) frame.Test {
 	return frame.Under(releasedBy(hows...), func(r Reading) (string, frame.Test) {
-		var units []frame.Units
-		for _, method := range online {
-			for _, b := range learning.BatchNames {
-				units = append(units, frame.Unit(method+" against "+b, compare(r, b, method)))
-			}
-		}
-		return r.Name, frame.Positive(rule, frame.Together(units...))
+		return r.Name, frame.Positive(rule, learning.Against(online, learning.BatchNames, func(method, b string) frame.Measure { return compare(r, b, method) }))
 	})
 }
 
@@ -397,22 +391,6 @@ func againstNamed(online, hows []string, rule judge.Rule, compare func(batch, on
 		r = r.As(r.Name, AtEnd)
 		return compare(r.Errors("test", batch), r.Errors("test", online))
 	})
-}
-
-// slightly is the smaller of two differences: batch − online, and 1.5·online − batch.
-func slightly(batch, online frame.Measure) frame.Measure {
-	return func(t *table.Table) []float64 {
-		out := judge.Minus(batch(t), online(t))
-		for i, d := range online.Times(learning.SlightTimes).Minus(batch)(t) {
-			out[i] = min(out[i], d)
-		}
-		return out
-	}
-}
-
-// byMuch is batch − 1.5·online.
-func byMuch(batch, online frame.Measure) frame.Measure {
-	return batch.Minus(online.Times(learning.LargeTimes))
 }
 
 // fall is the share of itself by which the error of a method falls from the third last size to the last.
@@ -433,15 +411,13 @@ const (
 	solvedNote    = "Ours: the same against batch methods that are solved: "
 )
 
-var beyond = judge.Rule{Scale: 100, Unit: "points beyond 1.5 times"}
-
 var releasedClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID: "released-one-pass", View: "released-fig1b", Afterwards: knownThen,
 		Statement: "With a single pass over the data, both ERKLE methods outperformed all batch methods slightly.",
 		Where:     learning.FiveOne + "Fig. 1b", Theirs: experiment.FigureOnly,
 		Predicate: "Error of each batch method − that of each ERKLE method with β = 1 > 0, and 1.5 times the latter − the former > 0 (slightly), after all triplets: the smaller of the two differences, paired." + namedNote + rulesNote,
-		Test:      againstNamed([]string{protocol.PAERKLE, protocol.STEERKLE}, namedHows, protocol.Points, slightly),
+		Test:      againstNamed([]string{protocol.PAERKLE, protocol.STEERKLE}, namedHows, protocol.Points, learning.Slightly),
 	},
 	{
 		ID: "released-one-pass-better", View: "released-fig1b", Afterwards: knownThen,
@@ -456,7 +432,7 @@ var releasedClaims = experiment.Claims([]experiment.Claim{
 		Statement: "With ten passes over the data, the ERKLE methods outperformed the batch methods by a large margin.",
 		Where:     learning.FiveOne + "Fig. 1b", Theirs: experiment.FigureOnly,
 		Predicate: "Error of each batch method − 1.5 times that of each ERKLE method with β = 10 > 0 after all triplets, paired." + namedNote + rulesNote,
-		Test:      againstNamed([]string{protocol.PAERKLETen, protocol.STEERKLETen}, namedHows, beyond, byMuch),
+		Test:      againstNamed([]string{protocol.PAERKLETen, protocol.STEERKLETen}, namedHows, learning.Beyond, learning.ByMuch),
 	},
 	{
 		ID: "released-levels-off", View: "released-fig1b", Afterwards: knownThen,
@@ -479,7 +455,7 @@ var releasedClaims = experiment.Claims([]experiment.Claim{
 		Statement: solvedNote + "with a single pass both ERKLE methods outperform them slightly.",
 		Where:     learning.FiveOne + "Fig. 1b", Theirs: experiment.FigureOnly,
 		Predicate: "As released-one-pass." + certifiedNote + rulesNote,
-		Test:      againstNamed([]string{protocol.PAERKLE, protocol.STEERKLE}, []string{certifiedHow}, protocol.Points, slightly),
+		Test:      againstNamed([]string{protocol.PAERKLE, protocol.STEERKLE}, []string{certifiedHow}, protocol.Points, learning.Slightly),
 	},
 	{
 		ID: "certified-ten-passes", View: "released-fig1b", Afterwards: knownThen,
@@ -488,7 +464,7 @@ var releasedClaims = experiment.Claims([]experiment.Claim{
 		Statement: solvedNote + "with ten passes the ERKLE methods outperform them by a large margin.",
 		Where:     learning.FiveOne + "Fig. 1b", Theirs: experiment.FigureOnly,
 		Predicate: "As released-ten-passes." + certifiedNote + rulesNote,
-		Test:      againstNamed([]string{protocol.PAERKLETen, protocol.STEERKLETen}, []string{certifiedHow}, beyond, byMuch),
+		Test:      againstNamed([]string{protocol.PAERKLETen, protocol.STEERKLETen}, []string{certifiedHow}, learning.Beyond, learning.ByMuch),
 	},
 	{
 		ID: "released-unsolved", View: "released-final",
@@ -578,7 +554,7 @@ var releasedAnswersClaims = func() []experiment.Claim {
 	})
 }()
 
-// as is the reading under another name, at other numbers of triplets.
+// As is the reading under another name, at other numbers of triplets.
 func (r Reading) As(name string, at func(sizes []string) []string) Reading {
 	r.Name, r.At = name, at
 	return r

@@ -327,11 +327,11 @@ func endsOf(hows ...string) frame.Rows {
 
 // endings are the mean number of iterations, the share of fits that ended by five failures, and the rank.
 var endings = []frame.Cell{
-	given("iterations", Mean("iterations", "iterations", "%.0f")),
+	given("iterations", frame.Of("iterations", frame.Column("iterations"), frame.Band{}, "%.0f")),
 	given("iterations", frame.Cell{Head: "ended by five failures (%)", Of: func(g *table.Table) string {
 		return strconv.Itoa(100 * g.Where("stopped", "no progress").Len() / g.Len())
 	}}),
-	Mean("rank", LooseRank, "%.1f"),
+	frame.Of("rank", frame.Column(LooseRank), frame.Band{}, "%.1f"),
 }
 
 // given is a cell that is empty where a column has no number.
@@ -355,15 +355,15 @@ var releasedFinal = frame.View{
 // Reading is one way to compare the methods on a data set.
 type Reading struct {
 	Name, data string
-	// rows are those of a method, one per trial and number of triplets.
+	// Rows are those of a method, one per trial and number of triplets.
 	Rows func(data, method string) frame.Rows
-	// at says at which of the numbers of triplets methods are compared that batch methods were fitted to.
+	// At says at which of the numbers of triplets methods are compared that batch methods were fitted to.
 	At func(sizes []string) []string
-	// tie is what a tie is taken off an error.
+	// Tie is what a tie is taken off an error.
 	Tie float64
 }
 
-// on is the reading of a data set.
+// On is the reading of a data set.
 func (r Reading) On(data string) Reading {
 	r.data = data
 	return r
@@ -372,7 +372,7 @@ func (r Reading) On(data string) Reading {
 // The numbers of triplets at which readings compare.
 func AtAll(sizes []string) []string { return sizes }
 
-// sizes are the numbers of triplets to compare at, ascending: none without a batch method.
+// Sizes are the numbers of triplets to compare at, ascending: none without a batch method.
 func (r Reading) Sizes(t *table.Table) []string {
 	for _, b := range learning.BatchNames {
 		if sizes := r.Rows(r.data, b)(t).Unique("triplets"); len(sizes) > 0 {
@@ -393,12 +393,12 @@ func (r Reading) mean(of func(size string) frame.Measure) frame.Measure {
 	}
 }
 
-// after is a measure of a method's rows after a number of triplets, by trial.
+// After is a measure of a method's rows after a number of triplets, by trial.
 func (r Reading) After(size, method string, m frame.Measure) frame.Measure {
 	return m.PerTrial("triplets", size).On(r.Rows(r.data, method))
 }
 
-// of is a measure of a method, the mean over the numbers of triplets, by trial. Its rows are chosen once for all of them.
+// Of is a measure of a method, the mean over the numbers of triplets, by trial. Its rows are chosen once for all of them.
 func (r Reading) Of(method string, m frame.Measure) frame.Measure {
 	return func(t *table.Table) []float64 {
 		rows := r.Rows(r.data, method)(t)
@@ -413,7 +413,7 @@ func (r Reading) Of(method string, m frame.Measure) frame.Measure {
 	}
 }
 
-// errors are those of a method on a part.
+// Errors are those of a method on a part.
 func (r Reading) Errors(part, method string) frame.Measure {
 	return r.Of(method, protocol.ErrorShare(part, r.Tie))
 }
@@ -425,7 +425,7 @@ func (r Reading) less(part string, margin float64, pairs ...[2]string) frame.Uni
 	})
 }
 
-// line is a measure of a method against the number of triplets.
+// Line is a measure of a method against the number of triplets.
 func (r Reading) Line(method string, m frame.Measure, b frame.Band) frame.Mark {
 	return frame.Line(protocol.Styles.Line(method), "triplets", m, b).On(r.Rows(r.data, method))
 }

@@ -27,10 +27,7 @@ var Restarts = experiment.Spec{
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell
 		for _, name := range restartData {
-			d, err := protocol.DataSetOf(name)
-			if err != nil {
-				panic(err)
-			}
+			d := protocol.DataSetOf(name)
 			s := restartSettings{
 				SplitSettings: d.Settings(scale), Stopping: protocol.Stopping{Iterations: 1000, Tol: protocol.BatchTol}, Starts: 10, Dims: restartDims, Tau: map[string]float64{},
 				Sizes: []int{100, 250, 500, 1000},
@@ -44,10 +41,8 @@ var Restarts = experiment.Spec{
 			for _, b := range d.Batches {
 				s.Tau[b.Name] = protocol.TauOf(name, b.Name).Validated
 			}
-			cells = append(cells, experiment.Cell{
-				Name: name, Dataset: d.DatasetAt(scale), Settings: s,
-				Methods: map[string]int{"ERKLE": triplets.ERKLEVersion, "batch, factored": triplets.BatchFactoredVersion, "coordinates": triplets.CoordinatesVersion},
-			})
+			methods := map[string]int{"ERKLE": triplets.ERKLEVersion, "batch, factored": triplets.BatchFactoredVersion, "coordinates": triplets.CoordinatesVersion}
+			cells = append(cells, d.Cell(scale, name, s, methods))
 		}
 		return cells
 	},

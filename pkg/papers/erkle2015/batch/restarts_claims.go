@@ -102,10 +102,8 @@ func byCoordinates(test func(d string) frame.Test) frame.Test {
 // restartPositive tests that a number per trial is positive with each loss on each data set.
 func restartPositive(rule judge.Rule, of func(d, method string) frame.Measure) frame.Test {
 	return byCoordinates(func(d string) frame.Test {
-		var units []frame.Units
-		for _, data := range restartData {
-			units = append(units, frame.Over(learning.BatchNames, func(b string) (string, frame.Measure) { return data + ", " + b, of(d, b).Where("cell", data) }))
-		}
-		return frame.Positive(rule, frame.Together(units...))
+		return frame.Positive(rule, frame.Over(protocol.Pairs(restartData, learning.BatchNames), func(p [2]string) (string, frame.Measure) {
+			return p[0] + ", " + p[1], of(d, p[1]).Where("cell", p[0])
+		}))
 	})
 }

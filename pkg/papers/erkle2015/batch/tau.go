@@ -23,11 +23,6 @@ func Largest(head, column string) frame.Cell {
 	return frame.Cell{Head: head, Of: func(g *table.Table) string { return fmt.Sprintf("%.2g", slices.Max(g.Values(column))) }}
 }
 
-// Mean is a cell with the mean of a column.
-func Mean(head, column, format string) frame.Cell {
-	return frame.Of(head, frame.Column(column), frame.Band{}, format)
-}
-
 // tauSizes are the sizes at which erkle2015/tau fits: every third of those of the figures, the last among them.
 func tauSizes(sizes []int) []int {
 	var out []int
@@ -56,11 +51,8 @@ var Tau = experiment.Spec{
 		var cells []experiment.Cell
 		for _, d := range protocol.DataSets {
 			for _, b := range d.Batches {
-				cells = append(cells, experiment.Cell{
-					Name: d.Name + ", " + b.Name, Dataset: d.DatasetAt(scale),
-					Settings: tauSettings{d.Settings(scale), protocol.StopsEarly, b.Name, d.Grid(b.Name), tauSizes(d.Sizes(scale))},
-					Methods:  map[string]int{"batch": triplets.BatchVersion},
-				})
+				s := tauSettings{d.Settings(scale), protocol.StopsEarly, b.Name, d.Grid(b.Name), tauSizes(d.Sizes(scale))}
+				cells = append(cells, d.Cell(scale, d.Name+", "+b.Name, s, map[string]int{"batch": triplets.BatchVersion}))
 			}
 		}
 		return cells
@@ -94,10 +86,7 @@ var tauColumns = slices.Concat(experiment.Columns{
 })
 
 func (x tauSettings) Measure(ctx context.Context, run protocol.SplitRun) error {
-	b, err := protocol.BatchOf(x.Method)
-	if err != nil {
-		return err
-	}
+	b := protocol.BatchOf(x.Method)
 	for _, tau := range x.Grid {
 		p := triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.Loss, Tau: tau, Iterations: x.Iterations, Tol: x.Tol}
 		if err := protocol.FitPath(ctx, run.Split, x.Sizes, p, func(seen int, r triplets.BatchResult) {
@@ -141,8 +130,8 @@ var tauView = frame.View{
 var tauStopping = frame.View{
 	Missing: "fits on any data",
 	Text: &frame.Text{By: []string{"data", "data", "method", "method", "tau", "τ", "triplets", "triplets"}, Cells: []frame.Cell{
-		Mean("iterations", "iterations", "%.0f"), Largest("largest residual", "residual"),
-		{Head: "stopped", Of: func(g *table.Table) string { return strings.Join(g.Unique("stopped"), "; ") }}, Mean("rank", "rank", "%.0f"),
+		frame.Of("iterations", frame.Column("iterations"), frame.Band{}, "%.0f"), Largest("largest residual", "residual"),
+		{Head: "stopped", Of: func(g *table.Table) string { return strings.Join(g.Unique("stopped"), "; ") }}, frame.Of("rank", frame.Column("rank"), frame.Band{}, "%.0f"),
 	}},
 	Caption: func(t *table.Table) plots.Caption {
 		return plots.Caption{Shows: fmt.Sprintf("How the fits of erkle2015/tau ended: iterations (mean over %d trials, at most %d), the residual of the stopping rule, which asks for %g, the reasons for stopping that occurred, and the rank of the kernel.", len(t.Unique("trial")), protocol.BatchIterations, protocol.BatchTol),

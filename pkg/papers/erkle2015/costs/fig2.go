@@ -17,7 +17,6 @@ import (
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/papers/erkle2015/protocol"
-	"metriclab/pkg/random"
 	"metriclab/pkg/spectral"
 	"metriclab/pkg/table"
 )
@@ -95,7 +94,7 @@ var fig2Columns = slices.Concat(experiment.Columns{
 
 func fig2Trial(ctx context.Context, run *experiment.Run) error {
 	x := run.Cell.Settings.(fig2Settings)
-	t := &fig2Run{fig2Settings: x, env: run.Env, seed: run.Seed, rows: run.Rows}
+	t := &fig2Run{x, run}
 	if err := t.pass(ctx, x.Objects, x.Test); err != nil {
 		return err
 	}
@@ -117,16 +116,14 @@ func fig2Trial(ctx context.Context, run *experiment.Run) error {
 // fig2Run is a trial that fills its table.
 type fig2Run struct {
 	fig2Settings
-	env  *experiment.Env
-	seed random.Seed
-	rows *table.Table
+	*experiment.Run
 }
 
 // split draws comparisons of n points in R⁵⁰, of which 2n train, as in Section 5.2 (n = 5000).
 func (r *fig2Run) split(n, test int) (protocol.Split, error) {
-	seed := protocol.SharedSeed(r.seed)
+	seed := protocol.SharedSeed(r.Seed)
 	seed.Dataset = PointsIn(n)
-	return protocol.DrawSynthetic(r.env, seed, protocol.Counts{Objects: n, Train: 2 * n, Test: protocol.TestCount(test)})
+	return protocol.DrawSynthetic(r.Env, seed, protocol.Counts{Objects: n, Train: 2 * n, Test: protocol.TestCount(test)})
 }
 
 // pass runs PA-ERKLE over all triplets, timed from mini-batch to mini-batch.
@@ -145,7 +142,7 @@ func (r *fig2Run) pass(ctx context.Context, n, test int) error {
 	removed := make([]bool, every)
 	for from := 0; from < train; from += every {
 		to := min(from+every, train)
-		end := r.env.Lap(passPhase(n, to))
+		end := r.Lap(passPhase(n, to))
 		for i, t := range s.Train[from:to] {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -166,7 +163,7 @@ func (r *fig2Run) pass(ctx context.Context, n, test int) error {
 		if len(s.Test) > 0 {
 			predicted(l, s.Test).Put(v, "test")
 		}
-		r.rows.Add(table.Key{"kind": fig2Pass, "objects": strconv.Itoa(n), "triplets": strconv.Itoa(to)}, v)
+		r.Rows.Add(table.Key{"kind": fig2Pass, "objects": strconv.Itoa(n), "triplets": strconv.Itoa(to)}, v)
 	}
 	return nil
 }
@@ -201,7 +198,7 @@ func (r *fig2Run) steps(ctx context.Context, n int, gonum, named bool) error {
 		if err = ctx.Err(); err != nil {
 			return
 		}
-		end := r.env.Lap(phase)
+		end := r.Lap(phase)
 		err = step()
 		end()
 	}
@@ -211,7 +208,7 @@ func (r *fig2Run) steps(ctx context.Context, n int, gonum, named bool) error {
 			_, negative, err = fullStep(new(mat.EigenSym), identity, s.Train, r.Delta)
 			return err
 		})
-		r.rows.Add(table.Key{"kind": fig2Step, "objects": strconv.Itoa(n), "triplets": strconv.Itoa(len(s.Train))}, table.Values{"negative": float64(negative)})
+		r.Rows.Add(table.Key{"kind": fig2Step, "objects": strconv.Itoa(n), "triplets": strconv.Itoa(len(s.Train))}, table.Values{"negative": float64(negative)})
 	}
 	if n == r.Twice {
 		timed(twicePhase(n), func() error {

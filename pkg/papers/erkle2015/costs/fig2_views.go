@@ -70,7 +70,7 @@ func fig2TimesOf(t, times *table.Table) (out []fig2Times) {
 	return out
 }
 
-// sizes are the numbers of objects of the passes, ascending.
+// Sizes are the numbers of objects of the passes, ascending.
 func (r fig2Times) Sizes() []int { return slices.Sorted(maps.Keys(r.passes)) }
 
 // large is the number of objects of the main pass, 0 if there is none.

@@ -58,7 +58,7 @@ var Skips = experiment.Spec{
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		return protocol.Mapped(skipsCells(scale), func(c skipsCell) experiment.Cell {
-			return experiment.Cell{Name: c.name(), Dataset: PointsIn(c.Objects), Settings: c, Methods: map[string]int{"ERKLE": triplets.ERKLEVersion}}
+			return experiment.Cell{Name: c.name(), Dataset: PointsIn(c.Objects), Settings: c, Methods: protocol.ERKLEVersion}
 		})
 	},
 	Trials:  experiment.Trials(6),
@@ -83,10 +83,7 @@ func skipsTrial(ctx context.Context, run *experiment.Run) error {
 	if err != nil {
 		return err
 	}
-	p, err := protocol.ErkleParams(skipsMethods[c.Step])
-	if err != nil {
-		return err
-	}
+	p := protocol.ErkleParams(skipsMethods[c.Step])
 	l, err := triplets.NewERKLE(c.Objects, p)
 	if err != nil {
 		return err

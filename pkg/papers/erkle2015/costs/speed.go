@@ -30,7 +30,7 @@ func speedCells(scale experiment.Scale) []speedCell {
 	return []speedCell{{100, 1000, 100}, {250, 1000, 20}, {500, 2000, 6}, {1000, 2000, 3}, {2000, 2000, 0}, {largeObjects, 3000, 0}}
 }
 
-// checkpoints are those of erkle2015/skips, and half and twice the number of objects.
+// Checkpoints are those of erkle2015/skips, and half and twice the number of objects.
 func (c speedCell) Checkpoints() []int {
 	out := append(skipsCheckpoints(c.Train), c.Objects/2)
 	if 2*c.Objects < c.Train {
@@ -49,7 +49,7 @@ var Speed = experiment.Spec{
 	Timing:  true,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		return protocol.Mapped(speedCells(scale), func(c speedCell) experiment.Cell {
-			return experiment.Cell{Name: fmt.Sprintf("n = %d", c.Objects), Dataset: PointsIn(c.Objects), Settings: c, Methods: map[string]int{"ERKLE": triplets.ERKLEVersion}}
+			return experiment.Cell{Name: fmt.Sprintf("n = %d", c.Objects), Dataset: PointsIn(c.Objects), Settings: c, Methods: protocol.ERKLEVersion}
 		})
 	},
 	Trials:  experiment.Trials(6),

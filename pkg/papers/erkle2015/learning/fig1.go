@@ -102,13 +102,10 @@ var Fig1 = experiment.Spec{
 			c := protocol.TauOf(d.Name, b.Name)
 			chosen[b.Name] = chosenTau{c.Validated, c.BestOnTest}
 		}
-		cell := func(name string, part any) experiment.Cell {
-			return experiment.Cell{Name: name, Dataset: d.DatasetAt(scale), Settings: part, Methods: protocol.MethodVersions}
-		}
 		return []experiment.Cell{
-			cell(onlineCell, fig1OnlinePart{s, fig1Parts, sizes}),
-			cell(batchCell, fig1BatchPart{s, protocol.StopsEarly, sizes, grids, protocol.ConvergedIterations, protocol.ConvergedTol, chosen}),
-			cell(passesCell, fig1PassesPart{s, online, steps, fig1Steps, chosen}),
+			d.Cell(scale, onlineCell, fig1OnlinePart{s, fig1Parts, sizes}, protocol.MethodVersions),
+			d.Cell(scale, batchCell, fig1BatchPart{s, protocol.StopsEarly, sizes, grids, protocol.ConvergedIterations, protocol.ConvergedTol, chosen}, protocol.MethodVersions),
+			d.Cell(scale, passesCell, fig1PassesPart{s, online, steps, fig1Steps, chosen}, protocol.MethodVersions),
 		}
 	},
 	Trials:  experiment.Trials(10),
@@ -153,10 +150,7 @@ func (p fig1OnlinePart) Measure(ctx context.Context, r protocol.SplitRun) error 
 // Measure measures the batch methods at the sizes.
 func (p fig1BatchPart) Measure(ctx context.Context, r protocol.SplitRun) error {
 	for _, g := range p.Grids {
-		b, err := protocol.BatchOf(g.Method)
-		if err != nil {
-			return err
-		}
+		b := protocol.BatchOf(g.Method)
 		path := func(tau float64, s protocol.Stopping) (out []protocol.Fig1Fit, err error) {
 			params := triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.Loss, Tau: tau, Iterations: s.Iterations, Tol: s.Tol}
 			if err = protocol.FitPath(ctx, r.Split, p.Sizes, params, func(_ int, f triplets.BatchResult) {
@@ -187,9 +181,11 @@ func (p fig1BatchPart) Measure(ctx context.Context, r protocol.SplitRun) error {
 				}
 			}
 		}
-		if byReading[ToConvergence], err = path(chosen[0], protocol.Stopping{Iterations: p.ConvergedIterations, Tol: p.ConvergedTol}); err != nil {
+		fits, err := path(chosen[0], protocol.Stopping{Iterations: p.ConvergedIterations, Tol: p.ConvergedTol})
+		if err != nil {
 			return err
 		}
+		byReading[ToConvergence] = fits
 		for _, reading := range batchReadings {
 			for i, f := range byReading[reading] {
 				r.AddBatch(b.Name, reading, p.Sizes[i], 0, f)
@@ -436,9 +432,6 @@ var (
 
 // IsBatch reports whether a method has a τ.
 func IsBatch(method string) bool { return slices.Contains(BatchNames, method) }
-
-// BatchNames are the batch methods in their order.
-var BatchNames = []string{protocol.GNMDSBatch, protocol.STEBatch, protocol.CKLBatch}
 
 // GapMeaning says what the residual of a batch fit is.
 const GapMeaning = "bound on how far the objective of a batch fit is from its minimum (CKL: of its linearisation), in units of the objective of K = 0"

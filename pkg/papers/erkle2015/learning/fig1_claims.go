@@ -27,6 +27,9 @@ const (
 	accelerated   = "accelerated"
 )
 
+// BatchNames are the batch methods in their order.
+var BatchNames = []string{protocol.GNMDSBatch, protocol.STEBatch, protocol.CKLBatch}
+
 // batchReadings are the readings of the batch methods of Fig. 1b.
 var batchReadings = []string{protocol.ByValidation, protocol.ByTest, atEachSize, ToConvergence}
 
@@ -69,9 +72,9 @@ const (
 	// "vastly outperform": less than half of the error.
 	vastly = 0.5
 	// "by a large margin": the others' error is at least 1.5 times as large.
-	LargeTimes = 1.5
+	largeTimes = 1.5
 	// "outperformed slightly": the others' error is larger, and less than 1.5 times as large.
-	SlightTimes = 1.5
+	slightTimes = 1.5
 )
 
 // "If only few passes through the data can be performed": up to five.
@@ -120,11 +123,9 @@ var fig1Claims = experiment.Claims([]experiment.Claim{
 		Where:     FiveOne + "Fig. 1a", Theirs: experiment.FigureOnly,
 		Predicate: "Half of the error with 1/j and with 1/√j − that of each of the two > 0 after all triplets, paired; with the losses of STE and of GNMDS for 1/j and 1/√j.",
 		Test: rootReadings(func(root, inverse string) frame.Test {
-			return frame.Positive(judge.Rule{Scale: 100, Unit: "points below half"}, frame.Together(protocol.Mapped([]string{protocol.STEERKLE, protocol.PAERKLE}, func(method string) frame.Units {
-				return frame.Over([]string{inverse, root}, func(rival string) (string, frame.Measure) {
-					return method + " against " + rival, onlineAt(rival, 1).Times(vastly).Minus(onlineAt(method, 1))
-				})
-			})...))
+			return frame.Positive(judge.Rule{Scale: 100, Unit: "points below half"}, Against([]string{protocol.STEERKLE, protocol.PAERKLE}, []string{inverse, root}, func(method, rival string) frame.Measure {
+				return onlineAt(rival, 1).Times(vastly).Minus(onlineAt(method, 1))
+			}))
 		}),
 	},
 	{
@@ -133,16 +134,7 @@ var fig1Claims = experiment.Claims([]experiment.Claim{
 		Statement: "With a single pass over the data, both ERKLE methods outperformed all batch methods slightly.",
 		Where:     FiveOne + "Fig. 1b", Theirs: experiment.FigureOnly,
 		Predicate: "Error of each batch method − that of each ERKLE method with β = 1 > 0, and 1.5 times the latter − the former > 0 (slightly), after all triplets: the smaller of the two differences, paired. With one τ by validation, one best on test, τ by validation at each size, and up to 1000 iterations.",
-		Test: againstBatch([]string{protocol.PAERKLE, protocol.STEERKLE}, protocol.Points, lastError, func(batch, online frame.Measure) frame.Measure {
-			better, slightly := batch.Minus(online), online.Times(SlightTimes).Minus(batch)
-			return func(t *table.Table) []float64 {
-				out := better(t)
-				for i, v := range slightly(t) {
-					out[i] = min(out[i], v)
-				}
-				return out
-			}
-		}),
+		Test:      againstBatch([]string{protocol.PAERKLE, protocol.STEERKLE}, protocol.Points, lastError, Slightly),
 	},
 	{
 		ID:        "fig1b-ten-passes",
@@ -150,9 +142,7 @@ var fig1Claims = experiment.Claims([]experiment.Claim{
 		Statement: "With ten passes over the data, the ERKLE methods outperformed the batch methods by a large margin.",
 		Where:     FiveOne + "Fig. 1b", Theirs: experiment.FigureOnly,
 		Predicate: "Error of each batch method − 1.5 times that of each ERKLE method with β = 10 > 0 after all triplets, paired; with one τ by validation, one best on test, τ by validation at each size, and up to 1000 iterations.",
-		Test: againstBatch([]string{protocol.PAERKLETen, protocol.STEERKLETen}, judge.Rule{Scale: 100, Unit: "points beyond 1.5 times"}, lastError, func(batch, online frame.Measure) frame.Measure {
-			return batch.Minus(online.Times(LargeTimes))
-		}),
+		Test:      againstBatch([]string{protocol.PAERKLETen, protocol.STEERKLETen}, Beyond, lastError, ByMuch),
 	},
 	{
 		ID:        "fig1b-levels-off",
@@ -255,13 +245,32 @@ func rootReadings(test func(root, inverse string) frame.Test) frame.Test {
 // againstBatch tests online methods against all batch methods by a number of each, for each reading.
 func againstBatch(online []string, rule judge.Rule, of func(cell, method, reading string) frame.Measure, compare func(batch, online frame.Measure) frame.Measure) frame.Test {
 	return frame.UnderNames(batchReadings, func(reading string) frame.Test {
-		return frame.Positive(rule, frame.Together(protocol.Mapped(online, func(method string) frame.Units {
-			return frame.Over(protocol.Batches, func(b protocol.BatchMethod) (string, frame.Measure) {
-				return method + " against " + b.Name, compare(of(batchCell, b.Name, reading), of(onlineCell, method, ""))
-			})
-		})...))
+		return frame.Positive(rule, Against(online, BatchNames, func(method, b string) frame.Measure {
+			return compare(of(batchCell, b, reading), of(onlineCell, method, ""))
+		}))
 	})
 }
+
+// Against is a unit for each of some methods against each rival.
+func Against(methods, rivals []string, compare func(method, rival string) frame.Measure) frame.Units {
+	return frame.Over(protocol.Pairs(methods, rivals), func(p [2]string) (string, frame.Measure) { return p[0] + " against " + p[1], compare(p[0], p[1]) })
+}
+
+// Slightly is the smaller of two differences: batch − online, and 1.5·online − batch.
+func Slightly(batch, online frame.Measure) frame.Measure {
+	return func(t *table.Table) []float64 {
+		out := judge.Minus(batch(t), online(t))
+		for i, d := range online.Times(slightTimes).Minus(batch)(t) {
+			out[i] = min(out[i], d)
+		}
+		return out
+	}
+}
+
+// ByMuch is batch − 1.5·online, and Beyond its rule.
+func ByMuch(batch, online frame.Measure) frame.Measure { return batch.Minus(online.Times(largeTimes)) }
+
+var Beyond = judge.Rule{Scale: 100, Unit: "points beyond 1.5 times"}
 
 // moreOnline compares what should be more of online methods.
 func moreOnline(batch, online frame.Measure) frame.Measure { return online.Minus(batch) }

@@ -44,19 +44,14 @@ var Fig2Errors = experiment.Spec{
 	Source:  "Section 5.2, Fig. 2b, at a tenth of its size",
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		d, err := protocol.DataSetOf(protocol.Synthetic500)
-		if err != nil {
-			panic(err)
-		}
+		d := protocol.DataSetOf(protocol.Synthetic500)
 		s, tau := d.Settings(scale), protocol.TauOf(protocol.Synthetic500, protocol.GNMDSBatch)
-		cell := func(name string, part any) experiment.Cell {
-			return experiment.Cell{Name: name, Dataset: d.DatasetAt(scale), Settings: part, Methods: protocol.MethodVersions}
-		}
-		cells := []experiment.Cell{cell(protocol.PAERKLE, ErrorsOnline{s, protocol.PAERKLE})}
+		cells := []experiment.Cell{d.Cell(scale, protocol.PAERKLE, ErrorsOnline{s, protocol.PAERKLE}, protocol.MethodVersions)}
 		for _, m := range stepMethods {
-			cells = append(cells, cell(m.Name, errorsSteps{s, m.Name, stepDeltas, stepTaus}))
+			cells = append(cells, d.Cell(scale, m.Name, errorsSteps{s, m.Name, stepDeltas, stepTaus}, protocol.MethodVersions))
 		}
-		return append(cells, cell(gnmdsMany, errorsMany{s, protocol.StopsEarly, gnmdsMany, []float64{tau.Validated, tau.BestOnTest}}))
+		many := errorsMany{s, protocol.StopsEarly, gnmdsMany, []float64{tau.Validated, tau.BestOnTest}}
+		return append(cells, d.Cell(scale, gnmdsMany, many, protocol.MethodVersions))
 	},
 	Trials:  experiment.Trials(10),
 	Kinds:   fig2ErrorsKinds,
@@ -82,10 +77,7 @@ var fig2ErrorsColumns = slices.Concat(experiment.Columns{
 }, protocol.ErrorColumns("validation"), protocol.ErrorColumns("test"))
 
 func (p ErrorsOnline) Measure(ctx context.Context, r protocol.SplitRun) error {
-	params, err := protocol.ErkleParams(p.Method)
-	if err != nil {
-		return err
-	}
+	params := protocol.ErkleParams(p.Method)
 	var c protocol.Curve
 	if err := protocol.RunERKLE(ctx, r.Split, params, r.Seed, r.Checkpoints(), func(seen int, l *triplets.ERKLE) { c.Add(r.Split, seen, l.Kernel()) }); err != nil {
 		return err

@@ -17,14 +17,11 @@ var Fig2Larger = experiment.Spec{
 	Source:  "Section 5.2, Fig. 2b, at a quarter of its size",
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		d, err := protocol.DataSetOf(protocol.Synthetic1250)
-		if err != nil {
-			panic(err)
-		}
+		d := protocol.DataSetOf(protocol.Synthetic1250)
 		s := d.Settings(scale)
-		cells := []experiment.Cell{{Name: protocol.PAERKLE, Dataset: d.DatasetAt(scale), Settings: ErrorsOnline{s, protocol.PAERKLE}, Methods: protocol.MethodVersions}}
+		cells := []experiment.Cell{d.Cell(scale, protocol.PAERKLE, ErrorsOnline{s, protocol.PAERKLE}, protocol.MethodVersions)}
 		for _, name := range LargerSteps {
-			cells = append(cells, experiment.Cell{Name: name, Dataset: d.DatasetAt(scale), Settings: errorsSteps{s, name, largerDeltas, nil}, Methods: protocol.MethodVersions})
+			cells = append(cells, d.Cell(scale, name, errorsSteps{s, name, largerDeltas, nil}, protocol.MethodVersions))
 		}
 		return cells
 	},

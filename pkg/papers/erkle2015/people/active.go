@@ -19,6 +19,7 @@ import (
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/papers/erkle2015/costs"
+	"metriclab/pkg/papers/erkle2015/learning"
 	"metriclab/pkg/papers/erkle2015/protocol"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/random"
@@ -281,13 +282,10 @@ type asker interface {
 }
 
 func newAsker(s activeSettings, method string, seed random.Seed) (asker, error) {
-	if b, err := protocol.BatchOf(method); err == nil {
-		return &batchAsker{p: triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.Loss, Tau: float64(s.Tau), Iterations: s.Iterations, Tol: protocol.BatchTol}, k: costs.IdentityOf(s.Objects)}, nil
+	if learning.IsBatch(method) {
+		return &batchAsker{p: triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: protocol.BatchOf(method).Loss, Tau: float64(s.Tau), Iterations: s.Iterations, Tol: protocol.BatchTol}, k: costs.IdentityOf(s.Objects)}, nil
 	}
-	p, err := protocol.ErkleParams(method)
-	if err != nil {
-		return nil, err
-	}
+	p := protocol.ErkleParams(method)
 	p.Seed = seed.PCG("passes").Uint64()
 	l, err := triplets.NewERKLE(s.Objects, p)
 	return onlineAsker{l}, err
@@ -415,7 +413,7 @@ var activeClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: after equally many answers the error on comparisons never asked is smaller with questions of the greatest information gain than with random ones.",
 		Where:     activeWhere, Theirs: "not in the paper",
 		Predicate: activePredicate + "each learner with each model of an answer.",
-		Test:      testActive(activeSets, askings(activeLearners, askCrowd, askLogistic)...),
+		Test:      testActive(activeSets, protocol.Pairs(activeLearners, []string{askCrowd, askLogistic})),
 	},
 	{
 		ID:        "active-gain-fitted",
@@ -425,7 +423,7 @@ var activeClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: where the kernel is fitted to all answers with the loss of the model of an answer, after equally many answers the error on comparisons never asked is smaller with questions of the greatest information gain than with random ones.",
 		Where:     activeWhere, Theirs: "not in the paper",
 		Predicate: activePredicate + "STE-Batch with the logistic model, CKL-Batch with the crowd model.",
-		Test:      testActive(activeSets, asking{protocol.STEBatch, askLogistic}, asking{protocol.CKLBatch, askCrowd}),
+		Test:      testActive(activeSets, [][2]string{{protocol.STEBatch, askLogistic}, {protocol.CKLBatch, askCrowd}}),
 	},
 	{
 		ID:        "active-uncertainty",
@@ -435,35 +433,22 @@ var activeClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: after equally many answers the error on comparisons never asked is smaller with questions whose answer is least certain than with random ones.",
 		Where:     activeWhere, Theirs: "not in the paper",
 		Predicate: activePredicate + "each learner.",
-		Test:      testActive(activeSets, askings(activeLearners, askUncertain)...),
+		Test:      testActive(activeSets, protocol.Pairs(activeLearners, []string{askUncertain})),
 	},
 })
 
 const activeWhere = "not in the paper (Section 6 names active selection as future work)"
 
-// asking is a learner with a rule of questions.
-type asking struct{ method, rule string }
-
-// askings are learners, each with each of some rules.
-func askings(learners []string, rules ...string) (out []asking) {
-	for _, method := range learners {
-		for _, rule := range rules {
-			out = append(out, asking{method, rule})
-		}
-	}
-	return out
-}
-
-// testActive tests that rules beat random questions, each a reading.
-func testActive(sets []activeSet, asked ...asking) frame.Test {
-	return frame.Under(asked, func(a asking) (string, frame.Test) {
+// testActive tests that rules beat random questions: a reading for each learner with its rule.
+func testActive(sets []activeSet, asked [][2]string) frame.Test {
+	return frame.Under(asked, func(a [2]string) (string, frame.Test) {
 		of := func(rule, per string) frame.Measure {
-			return protocol.TestErrors.PerTrial("method", a.method, "rule", rule, "per object", per)
+			return protocol.TestErrors.PerTrial("method", a[0], "rule", rule, "per object", per)
 		}
-		return a.method + ", " + a.rule, frame.Positive(protocol.Points, func(t *table.Table) (out []judge.Unit) {
+		return a[0] + ", " + a[1], frame.Positive(protocol.Points, func(t *table.Table) (out []judge.Unit) {
 			for _, set := range sets {
 				out = append(out, frame.Over(activeClaimsAt(t), func(per string) (string, frame.Measure) {
-					return set.name + " after " + per, of(askRandom, per).Minus(of(a.rule, per)).Where("cell", set.name)
+					return set.name + " after " + per, of(askRandom, per).Minus(of(a[1], per)).Where("cell", set.name)
 				})(t)...)
 			}
 			return out

@@ -60,7 +60,7 @@ var activeLearnersClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: with STE-ERKLE and GNMDS, too, after equally many answers the error on comparisons never asked is smaller with questions of the greatest information gain than with random ones.",
 		Where:     activeWhere, Theirs: "not in the paper", Afterwards: otherKnown,
 		Predicate: otherPredicate + "each learner with each model of an answer.",
-		Test:      testActive(otherSets, askings(otherLearners, askCrowd, askLogistic)...),
+		Test:      testActive(otherSets, protocol.Pairs(otherLearners, []string{askCrowd, askLogistic})),
 	},
 	{
 		ID:        "active-uncertainty-others",
@@ -70,6 +70,6 @@ var activeLearnersClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: with STE-ERKLE and GNMDS, too, after equally many answers the error on comparisons never asked is smaller with questions whose answer is least certain than with random ones.",
 		Where:     activeWhere, Theirs: "not in the paper", Afterwards: otherKnown,
 		Predicate: otherPredicate + "each learner.",
-		Test:      testActive(otherSets, askings(otherLearners, askUncertain)...),
+		Test:      testActive(otherSets, protocol.Pairs(otherLearners, []string{askUncertain})),
 	},
 })

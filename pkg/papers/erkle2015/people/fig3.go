@@ -26,7 +26,7 @@ var Fig3 = experiment.Spec{
 		cell := func(name, method string, version int, set func(*fig3Settings)) experiment.Cell {
 			s := fig3Settings{Part: name, AnsweredSettings: d.Scored(scale)}
 			set(&s)
-			return experiment.Cell{Name: name, Dataset: d.DatasetAt(scale), Settings: s, Methods: map[string]int{method: version}}
+			return d.Cell(scale, name, s, map[string]int{method: version})
 		}
 		cells := []experiment.Cell{cell(onlinePart, "ERKLE", triplets.ERKLEVersion, func(s *fig3Settings) { s.Every = evaluateEvery })}
 		for _, b := range d.Batches {
@@ -79,10 +79,7 @@ func (s fig3Settings) Measure(ctx context.Context, r protocol.SplitRun) error {
 	case readingsPart:
 		return j.readings(ctx)
 	default:
-		b, err := protocol.BatchOf(s.Part)
-		if err != nil {
-			return err
-		}
+		b := protocol.BatchOf(s.Part)
 		return j.batch(ctx, b, s.batchSettings)
 	}
 }

@@ -26,7 +26,7 @@ var Fig4 = experiment.Spec{
 				x := batchSettingsOf(d.Name, b.Name)
 				s.Tau[b.Name], s.Iterations[b.Name], s.Tolerance[b.Name] = x.Tau, x.Iterations, x.Tolerance
 			}
-			cells = append(cells, experiment.Cell{Name: d.Name, Dataset: d.DatasetAt(scale), Settings: s, Methods: protocol.MethodVersions})
+			cells = append(cells, d.Cell(scale, d.Name, s, protocol.MethodVersions))
 		}
 		return cells
 	},

@@ -34,10 +34,7 @@ var Scenes = experiment.Spec{
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell
 		for _, name := range batch.StandIns {
-			d, err := protocol.DataSetOf(name)
-			if err != nil {
-				panic(err)
-			}
+			d := protocol.DataSetOf(name)
 			s := scenesSettings{
 				Data: name, Counts: d.At(scale), First: activeFirst, Totals: []int{3600, 5200}, Held: 1000, Candidates: 300,
 				AskTau: activeTau, AskIterations: activeIterations, Sizes: []int{100, 250, 500, 750, 1000}, Taus: scenesTaus, Iterations: protocol.ConvergedIterations, Tol: protocol.BatchTol,
@@ -45,10 +42,8 @@ var Scenes = experiment.Spec{
 			if scale == experiment.Smoke {
 				s.Totals, s.Held, s.Candidates, s.Sizes, s.Taus = []int{190, 220}, 60, 20, []int{30, 80}, protocol.List[float64]{.1, 1}
 			}
-			cells = append(cells, experiment.Cell{
-				Name: name, Dataset: d.DatasetAt(scale), Settings: s,
-				Methods: map[string]int{"ERKLE": triplets.ERKLEVersion, "batch": triplets.BatchVersion, "batch, factored": triplets.BatchFactoredVersion, "selector": triplets.SelectorVersion},
-			})
+			methods := map[string]int{"ERKLE": triplets.ERKLEVersion, "batch": triplets.BatchVersion, "batch, factored": triplets.BatchFactoredVersion, "selector": triplets.SelectorVersion}
+			cells = append(cells, d.Cell(scale, name, s, methods))
 		}
 		return cells
 	},

@@ -57,12 +57,9 @@ var scenesClaims = experiment.Claims([]experiment.Claim{
 // scenesAsked tests, with both rules for τ, that a method's errors are larger with triplets that were asked for in one way.
 func scenesAsked(of frame.Measure, more, less string) frame.Test {
 	return frame.UnderNames([]string{protocol.ByValidation, protocol.ByTest}, func(rule string) frame.Test {
-		var units []frame.Units
-		for _, data := range batch.StandIns {
-			units = append(units, frame.Over(learning.AllMethods, func(m string) (string, frame.Measure) {
-				return data + ", " + m, scenesBy(more, 0, rule).On(data).Of(m, of).Minus(scenesBy(less, 0, rule).On(data).Of(m, of)).Where("cell", data)
-			}))
-		}
-		return frame.Positive(protocol.Points, frame.Together(units...))
+		return frame.Positive(protocol.Points, frame.Over(protocol.Pairs(batch.StandIns, learning.AllMethods), func(p [2]string) (string, frame.Measure) {
+			by := func(how string) frame.Measure { return scenesBy(how, 0, rule).On(p[0]).Of(p[1], of) }
+			return p[0] + ", " + p[1], by(more).Minus(by(less)).Where("cell", p[0])
+		}))
 	})
 }

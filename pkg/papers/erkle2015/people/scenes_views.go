@@ -128,7 +128,7 @@ var scenesAbout = fmt.Sprintf("Adaptive: after 6 random questions about each obj
 var scenesFits = frame.View{
 	From: batch.WithNumber("residual"), Missing: "fits on any data",
 	Text: &frame.Text{By: []string{"cell", "data", "answers", "answers", "method", "method", "tau", "τ"}, Cells: []frame.Cell{
-		batch.Mean("iterations", "iterations", "%.0f"),
+		frame.Of("iterations", frame.Column("iterations"), frame.Band{}, "%.0f"),
 		frame.Of("fits above "+table.Format(protocol.BatchTol)+" (%)", frame.Column("residual").Map(func(r float64) float64 {
 			if r > protocol.BatchTol {
 				return 1

@@ -89,7 +89,7 @@ func (j *answered) learn(ctx context.Context, method, setting string, p triplets
 	})
 }
 
-// online follows the paper's ERKLE methods: at the sizes and, unless every is 0, at its multiples.
+// Online follows the paper's ERKLE methods: at the sizes and, unless every is 0, at its multiples.
 func (j *answered) Online(ctx context.Context, every int) error {
 	checkpoints := slices.Clone(j.Sizes)
 	for seen := every; every > 0 && seen <= len(j.Split.Train); seen += every {

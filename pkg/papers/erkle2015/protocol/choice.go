@@ -33,7 +33,7 @@ func TauOf(data, method string) TauChoice {
 	return c
 }
 
-// of returns τ under a reading.
+// Of returns τ under a reading.
 func (c TauChoice) Of(reading string) float64 {
 	switch reading {
 	case ByTest:
@@ -44,7 +44,7 @@ func (c TauChoice) Of(reading string) float64 {
 	return c.Validated
 }
 
-// distinct returns the weights that the readings need, first the one by validation.
+// Distinct returns the weights that the readings need, first the one by validation.
 func (c TauChoice) Distinct() []float64 {
 	out := []float64{c.Validated}
 	for _, tau := range []float64{c.BestOnTest, c.AtEnd} {

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -105,12 +106,12 @@ type List[T any] []T
 
 // DataSet is a source of splits that several experiments share: in a trial all of them see the same one.
 type DataSet struct {
-	// name is that of the cells, dataset that in the registry, or of a generator.
+	// Name is that of the cells, dataset that in the registry, or of a generator.
 	Name, Dataset string
 	Full, Smoke   Counts
 	// least is the smallest number of triplets at which batch methods are fitted at full scale.
 	least int
-	// batches are the batch methods that run on it.
+	// Batches are the batch methods that run on it.
 	Batches []BatchMethod
 	// taus are the weights of the trace to choose from, ascending, of the methods whose grid is not TauGrid.
 	taus map[string]List[float64]
@@ -118,7 +119,7 @@ type DataSet struct {
 	draw func(env *experiment.Env, seed random.Seed, c Counts) (Split, error)
 }
 
-// at returns the counts of a scale.
+// At returns the counts of a scale.
 func (d DataSet) At(scale experiment.Scale) Counts {
 	if scale == experiment.Smoke {
 		return d.Smoke
@@ -126,15 +127,20 @@ func (d DataSet) At(scale experiment.Scale) Counts {
 	return d.Full
 }
 
-// settings are those of a cell at a scale.
+// Settings are those of a cell at a scale.
 func (d DataSet) Settings(scale experiment.Scale) SplitSettings {
 	return SplitSettings{d.Name, d.At(scale)}
+}
+
+// Cell is a cell about the data set at a scale.
+func (d DataSet) Cell(scale experiment.Scale, name string, settings any, methods map[string]int) experiment.Cell {
+	return experiment.Cell{Name: name, Dataset: d.DatasetAt(scale), Settings: settings, Methods: methods}
 }
 
 // BatchSizes is the number of sizes at which batch methods are fitted.
 const BatchSizes = 12
 
-// sizes are the numbers of training triplets at which batch methods are fitted.
+// Sizes are the numbers of training triplets at which batch methods are fitted.
 func (d DataSet) Sizes(scale experiment.Scale) []int {
 	c := d.At(scale)
 	least, n := d.least, BatchSizes
@@ -157,10 +163,10 @@ func LogSizes(least, most, n int) []int {
 type Split struct {
 	Objects                 int
 	Train, Validation, Test []metric.Triplet
-	// all is nil, or the comparisons from which the parts were drawn, of which in place of test those test that
+	// All is nil, or the comparisons from which the parts were drawn, of which in place of test those test that
 	// are in no other part.
 	All *synthetic.Comparisons
-	// clean are train and validation before their answers were flipped; nil if none is.
+	// Clean are train and validation before their answers were flipped; nil if none is.
 	Clean []metric.Triplet
 }
 
@@ -185,7 +191,7 @@ func NewErrorCount(strict, half float64, of int) ErrorCount {
 	return ErrorCount{int(math.Round(strict * n)), int(math.Round(2 * (strict - half) * n)), of}
 }
 
-// errors are the cells of a kernel's errors on the validation and the test triplets.
+// Errors are the cells of a kernel's errors on the validation and the test triplets.
 func (s Split) Errors(k mat.Symmetric) table.Values {
 	v := table.Values{}
 	ErrorsOf(k, s.Validation).Put(v, "validation")
@@ -206,7 +212,7 @@ func (s Split) TestErrors(k mat.Symmetric) ErrorCount {
 	return NewErrorCount(strict, half, s.All.Len()-len(known))
 }
 
-// put sets the columns of a part.
+// Put sets the columns of a part.
 func (c ErrorCount) Put(v table.Values, part string) {
 	v[part+" wrong"], v[part+" ties"], v[part+" triplets"] = float64(c.Wrong), float64(c.Ties), float64(c.Of)
 }
@@ -255,7 +261,29 @@ const (
 
 // NoisyAnswers are answers to random questions about points, some turned round: what smoke scale has in place of people.
 func NoisyAnswers(seed random.Seed, c Counts) (Split, error) {
-	all, err := noisyPoints(seed, c)
+	s, err := answersAbout(seed, c, noisyDim)
+	noise := seed.Stream("noise")
+	for _, part := range []*[]metric.Triplet{&s.Train, &s.Validation, &s.Test} {
+		*part = Flipped(noise, *part, noisyShare)
+	}
+	return s, err
+}
+
+// Flipped returns ts with each triplet's answer flipped with the probability share. With the same stream the triplets that are flipped at a
+// share are flipped at every larger one.
+func Flipped(rng *rand.Rand, ts []metric.Triplet, share float64) []metric.Triplet {
+	out := slices.Clone(ts)
+	for i, t := range out {
+		if rng.Float64() < share {
+			out[i] = metric.Triplet{A: t.A, Near: t.Far, Far: t.Near}
+		}
+	}
+	return out
+}
+
+// answersAbout are answers without error to random questions about points from a Gaussian.
+func answersAbout(seed random.Seed, c Counts, dim int) (Split, error) {
+	all, err := synthetic.GaussianComparisons(seed.Stream("points"), c.Objects, dim)
 	if err != nil {
 		return Split{}, err
 	}
@@ -263,19 +291,11 @@ func NoisyAnswers(seed random.Seed, c Counts) (Split, error) {
 	if err != nil {
 		return Split{}, err
 	}
-	noise := seed.Stream("noise")
-	for _, part := range parts {
-		for i, t := range part {
-			if noise.Float64() < noisyShare {
-				part[i] = metric.Triplet{A: t.A, Near: t.Far, Far: t.Near}
-			}
-		}
+	s := Split{Objects: c.Objects, Train: parts[0], Validation: parts[1], Test: parts[2]}
+	if c.Test == 0 {
+		s.All = all
 	}
-	return Split{Objects: c.Objects, Train: parts[0], Validation: parts[1], Test: parts[2]}, nil
-}
-
-func noisyPoints(seed random.Seed, c Counts) (*synthetic.Comparisons, error) {
-	return synthetic.GaussianComparisons(seed.Stream("points"), c.Objects, noisyDim)
+	return s, nil
 }
 
 // drawAnswers divides the answers at random.
@@ -320,7 +340,7 @@ func divide(env *experiment.Env, seed random.Seed, c Counts, stream string, size
 func FeatureKernel(env *experiment.Env, seed random.Seed, c Counts) (*mat.SymDense, error) {
 	var x *mat.Dense
 	if env.Scale == experiment.Smoke {
-		all, err := noisyPoints(SharedSeed(seed), c)
+		all, err := synthetic.GaussianComparisons(SharedSeed(seed).Stream("points"), c.Objects, noisyDim)
 		if err != nil {
 			return nil, err
 		}
@@ -369,7 +389,7 @@ func (d DataSet) Scored(scale experiment.Scale) AnsweredSettings {
 	return AnsweredSettings{SplitSettings: d.Settings(scale), Sizes: d.Sizes(scale)}
 }
 
-// errorsAfter are the cells of the errors of a kernel that was learned from the first triplets, on these, too.
+// ErrorsAfter are the cells of the errors of a kernel that was learned from the first triplets, on these, too.
 func (s Split) ErrorsAfter(seen int, k mat.Symmetric) table.Values {
 	v := s.Errors(k)
 	ErrorsOf(k, s.Train[:seen]).Put(v, "train")

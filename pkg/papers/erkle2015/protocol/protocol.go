@@ -3,10 +3,10 @@ package protocol
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
-	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
@@ -74,27 +74,34 @@ var OnlineMethods = map[string]triplets.ERKLEParams{
 	PARejectsC: {Reject: .3},
 }
 
-// ErkleParams returns the parameters of an online method.
-func ErkleParams(method string) (triplets.ERKLEParams, error) {
+// ErkleParams are the parameters of an online method. Another name is a bug.
+func ErkleParams(method string) triplets.ERKLEParams {
 	p, ok := OnlineMethods[method]
 	if !ok {
-		return p, fmt.Errorf("erkle2015: online method: %q is not known", method)
+		panic(fmt.Sprintf("erkle2015: online method: %q is not known", method))
 	}
-	return p, nil
+	return p
 }
 
-// BatchOf returns the batch method of that name.
-func BatchOf(name string) (BatchMethod, error) {
-	for _, b := range Batches {
-		if b.Name == name {
-			return b, nil
-		}
+// named is the one of a name among all. Another name is a bug.
+func named[T any](name string, all []T, of func(T) string) T {
+	i := slices.IndexFunc(all, func(x T) bool { return of(x) == name })
+	if i < 0 {
+		panic(fmt.Sprintf("erkle2015: %q is not known", name))
 	}
-	return BatchMethod{}, fmt.Errorf("erkle2015: batch method: %q is not known", name)
+	return all[i]
 }
 
-// MethodVersions are the versions of what the experiments use.
-var MethodVersions = map[string]int{"ERKLE": triplets.ERKLEVersion, "batch": triplets.BatchVersion}
+// BatchOf is the batch method of that name.
+func BatchOf(name string) BatchMethod {
+	return named(name, Batches, func(b BatchMethod) string { return b.Name })
+}
+
+// MethodVersions are the versions of what the experiments use, and ERKLEVersion is that of those with ERKLE alone.
+var (
+	MethodVersions = map[string]int{"ERKLE": triplets.ERKLEVersion, "batch": triplets.BatchVersion}
+	ERKLEVersion   = map[string]int{"ERKLE": triplets.ERKLEVersion}
+)
 
 func (c TestCount) String() string {
 	if c == 0 {
@@ -155,17 +162,12 @@ var DataSets = append([]DataSet{
 	},
 }, Answered...)
 
-// DataSetOf returns the data set of that name.
-func DataSetOf(name string) (DataSet, error) {
-	for _, d := range DataSets {
-		if d.Name == name {
-			return d, nil
-		}
-	}
-	return DataSet{}, fmt.Errorf("erkle2015: data set: %q is not known", name)
+// DataSetOf is the data set of that name.
+func DataSetOf(name string) DataSet {
+	return named(name, DataSets, func(d DataSet) string { return d.Name })
 }
 
-// grid are the weights of the trace to choose from.
+// Grid are the weights of the trace to choose from.
 func (d DataSet) Grid(method string) List[float64] {
 	if g, ok := d.taus[method]; ok {
 		return g
@@ -173,7 +175,7 @@ func (d DataSet) Grid(method string) List[float64] {
 	return TauGrid
 }
 
-// datasetAt is the cell's data set at a scale: at smoke scale all are generated.
+// DatasetAt is the cell's data set at a scale: at smoke scale all are generated.
 func (d DataSet) DatasetAt(scale experiment.Scale) string {
 	if scale == experiment.Smoke {
 		return "generated " + d.Dataset
@@ -183,11 +185,7 @@ func (d DataSet) DatasetAt(scale experiment.Scale) string {
 
 // SplitOf draws the split of a trial, the same in all experiments of the paper.
 func SplitOf(env *experiment.Env, s SplitSettings, seed random.Seed) (Split, error) {
-	d, err := DataSetOf(s.Data)
-	if err != nil {
-		return Split{}, err
-	}
-	return d.draw(env, SharedSeed(seed), s.Counts)
+	return DataSetOf(s.Data).draw(env, SharedSeed(seed), s.Counts)
 }
 
 // SplitRun is a trial with its split.
@@ -209,25 +207,12 @@ func Measured(ctx context.Context, run *experiment.Run) error {
 	return part.Measure(ctx, SplitRun{run, s})
 }
 
-// DrawSynthetic answers random questions about points from a Gaussian without error (Section 5.1).
+// DrawSynthetic draws answers about points as in Section 5.1.
 func DrawSynthetic(env *experiment.Env, seed random.Seed, c Counts) (Split, error) {
-	dim := 50
 	if env.Scale == experiment.Smoke {
-		dim = 5
+		return answersAbout(seed, c, 5)
 	}
-	all, err := synthetic.GaussianComparisons(seed.Stream("points"), c.Objects, dim)
-	if err != nil {
-		return Split{}, err
-	}
-	parts, err := all.Sample(seed.Stream("triplets"), c.Train, c.Validation, int(c.Test))
-	if err != nil {
-		return Split{}, err
-	}
-	s := Split{Objects: c.Objects, Train: parts[0], Validation: parts[1], Test: parts[2]}
-	if c.Test == 0 {
-		s.All = all
-	}
-	return s, nil
+	return answersAbout(seed, c, 50)
 }
 
 // ErrorColumns declare the columns of an ErrorCount of a part, "test", "validation" or "train", in rows of the kinds named; in all if
@@ -269,6 +254,16 @@ func Mapped[T, R any](values []T, of func(T) R) []R {
 	out := make([]R, len(values))
 	for i, v := range values {
 		out[i] = of(v)
+	}
+	return out
+}
+
+// Pairs are each of some values with each of others, the first outermost.
+func Pairs(first, second []string) (out [][2]string) {
+	for _, a := range first {
+		for _, b := range second {
+			out = append(out, [2]string{a, b})
+		}
 	}
 	return out
 }

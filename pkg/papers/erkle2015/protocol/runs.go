@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 
@@ -12,16 +11,12 @@ import (
 
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/triplets"
-	"metriclab/pkg/metric"
 	"metriclab/pkg/table"
 )
 
-// online measures an ERKLE method with β passes, or with its own number if that is 0.
+// Online measures an ERKLE method with β passes, or with its own number if that is 0.
 func (r SplitRun) Online(ctx context.Context, method string, beta int, checkpoints []int) error {
-	p, err := ErkleParams(method)
-	if err != nil {
-		return err
-	}
+	p := ErkleParams(method)
 	passes := ""
 	if beta > 0 {
 		p.Beta, passes = beta, strconv.Itoa(beta)
@@ -44,7 +39,7 @@ type Fig1Fit struct {
 	Wrong    int
 }
 
-// fitted is a fit that is chosen by its errors on validation or, by the paper's rule, on test triplets.
+// Fitted is a fit that is chosen by its errors on validation or, by the paper's rule, on test triplets.
 func (r SplitRun) Fitted(f triplets.BatchResult, reading string, settings table.Values) Fig1Fit {
 	out := Fig1Fit{f, settings, r.Split.TestErrors(f.Kernel), 0}
 	if out.Wrong = out.test.Wrong; reading != ByTest {
@@ -53,7 +48,7 @@ func (r SplitRun) Fitted(f triplets.BatchResult, reading string, settings table.
 	return out
 }
 
-// addBatch adds the row of a fit.
+// AddBatch adds the row of a fit.
 func (r SplitRun) AddBatch(method, reading string, seen, passes int, f Fig1Fit) {
 	v := table.Values{"iterations": float64(f.Iterations), "residual": f.Residual, "converged": 0, "rank": float64(f.Rank)}
 	maps.Copy(v, f.settings)
@@ -72,7 +67,7 @@ func (r SplitRun) AddBatch(method, reading string, seen, passes int, f Fig1Fit) 
 type StepMethod struct {
 	Name  string
 	Steps int
-	// afresh starts every mini-batch at K = I; otherwise it goes on from the kernel of the one before.
+	// Afresh starts every mini-batch at K = I; otherwise it goes on from the kernel of the one before.
 	Afresh bool
 }
 
@@ -98,7 +93,7 @@ func (c *Curve) Add(s Split, seen int, k mat.Symmetric) {
 	c.Test = append(c.Test, s.TestErrors(k))
 }
 
-// checkpoints are the ends of the mini-batches.
+// Checkpoints are the ends of the mini-batches.
 func (r SplitRun) Checkpoints() []int {
 	var out []int
 	for to := ErrorsMinibatch(r.Split); to <= len(r.Split.Train); to += ErrorsMinibatch(r.Split) {
@@ -120,7 +115,7 @@ func (r SplitRun) AddCurve(rule string, c Curve) {
 	}
 }
 
-// take runs a method with one setting over all mini-batches.
+// Take runs a method with one setting over all mini-batches.
 func (r SplitRun) Take(ctx context.Context, m StepMethod, delta, tau float64) (Curve, error) {
 	c := Curve{Delta: delta, Tau: tau}
 	p := triplets.BatchParams{Method: triplets.BatchFixed, Delta: delta, Tau: tau, Iterations: m.Steps}
@@ -137,19 +132,7 @@ func (r SplitRun) Take(ctx context.Context, m StepMethod, delta, tau float64) (C
 	return c, nil
 }
 
-// Flipped returns ts with each triplet's answer flipped with the probability share. With the same stream the triplets that are flipped at a
-// share are flipped at every larger one.
-func Flipped(rng *rand.Rand, ts []metric.Triplet, share float64) []metric.Triplet {
-	out := slices.Clone(ts)
-	for i, t := range out {
-		if rng.Float64() < share {
-			out[i] = metric.Triplet{A: t.A, Near: t.Far, Far: t.Near}
-		}
-	}
-	return out
-}
-
-// flipped is the split with flipped training and validation answers, whose test triplets are those of the clean one: which triplets
+// Flipped is the split with flipped training and validation answers, whose test triplets are those of the clean one: which triplets
 // test is told by their objects, not by the answers.
 func (r SplitRun) Flipped(share float64) Split {
 	s := r.Split

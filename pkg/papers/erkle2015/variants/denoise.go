@@ -35,7 +35,7 @@ var Denoise = experiment.Spec{
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		d, methods := protocol.DataSets[0], map[string]int{"ERKLE": triplets.ERKLEVersion, "denoise": triplets.DenoiseVersion}
 		return protocol.Mapped(flipShares, func(share float64) experiment.Cell {
-			return experiment.Cell{Name: flipName(share), Dataset: d.DatasetAt(scale), Methods: methods, Settings: denoiseSettings{d.Settings(scale), share, rejectThresholds}}
+			return d.Cell(scale, flipName(share), denoiseSettings{d.Settings(scale), share, rejectThresholds}, methods)
 		})
 	},
 	Trials:  experiment.Trials(7),

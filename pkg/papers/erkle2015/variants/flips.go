@@ -44,7 +44,7 @@ var Flips = experiment.Spec{
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		d := protocol.DataSets[0]
 		return protocol.Mapped(flipShares, func(share float64) experiment.Cell {
-			return experiment.Cell{Name: flipName(share), Dataset: d.DatasetAt(scale), Methods: protocol.MethodVersions, Settings: flipsSettings{d.Settings(scale), share, flipTaus, protocol.BatchIterations}}
+			return d.Cell(scale, flipName(share), flipsSettings{d.Settings(scale), share, flipTaus, protocol.BatchIterations}, protocol.MethodVersions)
 		})
 	},
 	Trials:  experiment.Trials(7),
@@ -84,10 +84,7 @@ func (x flipsSettings) Measure(ctx context.Context, r protocol.SplitRun) error {
 		r.Rows.Add(table.Key{"method": method, "share": table.Format(x.Flipped)}, v)
 	}
 	for _, method := range flipOnline {
-		p, err := protocol.ErkleParams(method)
-		if err != nil {
-			return err
-		}
+		p := protocol.ErkleParams(method)
 		if err := protocol.RunERKLE(ctx, s, p, r.Seed, []int{len(s.Train)}, func(_ int, l *triplets.ERKLE) {
 			add(method, s.Errors(l.Kernel()), table.Values{"active": float64(l.Stats().Active), "rejected": float64(l.Stats().Rejected)})
 		}); err != nil {

@@ -32,7 +32,7 @@ func passesTitle(passes int) string {
 // rejectedErrors are, by trial, the test errors of the threshold with the least validation error, and chosenThreshold is its number.
 var rejectedErrors, chosenThreshold = frame.Least(protocol.StrictIn("validation"), protocol.TestErrors, "handling", handleRejects...)
 
-// label writes a value of a family for a reader.
+// Label writes a value of a family for a reader.
 func (f Family) Label(x float64) string {
 	switch {
 	case x == noLimit:
@@ -151,7 +151,7 @@ var TraceFamily = Family{protocol.PATrace, "τ", []float64{0.01, 0.03, 0.05}, fu
 // noLimit is a largest step that no step reaches.
 const noLimit = 1e6
 
-// ten is the name of a family's method with ten passes.
+// Ten is the name of a family's method with ten passes.
 func (f Family) Ten() string { return f.Name + ", 10 passes" }
 
 // ChoiceOf is what the rows of one data set and method choose.

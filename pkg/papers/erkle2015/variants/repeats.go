@@ -29,7 +29,7 @@ var Repeats = experiment.Spec{
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		return protocol.Mapped(protocol.DataSets[:len(weightSets)], func(d protocol.DataSet) experiment.Cell {
-			return experiment.Cell{Name: d.Name, Dataset: d.DatasetAt(scale), Methods: map[string]int{"ERKLE": triplets.ERKLEVersion}, Settings: repeatsSettings{d.Settings(scale)}}
+			return d.Cell(scale, d.Name, repeatsSettings{d.Settings(scale)}, protocol.ERKLEVersion)
 		})
 	},
 	Trials:  experiment.Trials(10),
@@ -52,10 +52,7 @@ var repeatsColumns = slices.Concat(experiment.Columns{
 func (repeatsSettings) Measure(ctx context.Context, r protocol.SplitRun) error {
 	s := r.Split
 	for _, method := range drawMethods {
-		p, err := protocol.ErkleParams(method)
-		if err != nil {
-			return err
-		}
+		p := protocol.ErkleParams(method)
 		for _, p.Draws = range drawKinds {
 			if err := protocol.RunERKLE(ctx, s, p, r.Seed, []int{len(s.Train) / 4, len(s.Train)}, func(seen int, l *triplets.ERKLE) {
 				v, k := table.Values{}, l.Kernel()

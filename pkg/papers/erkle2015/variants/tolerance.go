@@ -57,7 +57,7 @@ var Tolerance = experiment.Spec{
 			sizes = []toleranceSettings{{protocol.Counts{Objects: 20, Train: 200, Test: 200}, few, both}, {protocol.Counts{Objects: 40, Train: 80, Test: 200}, few, both[:1]}}
 		}
 		return protocol.Mapped(sizes, func(s toleranceSettings) experiment.Cell {
-			return experiment.Cell{Name: fmt.Sprintf("n = %d, %d triplets", s.Objects, s.Train), Dataset: costs.PointsIn(s.Objects), Settings: s, Methods: map[string]int{"ERKLE": triplets.ERKLEVersion}}
+			return experiment.Cell{Name: fmt.Sprintf("n = %d, %d triplets", s.Objects, s.Train), Dataset: costs.PointsIn(s.Objects), Settings: s, Methods: protocol.ERKLEVersion}
 		})
 	},
 	Trials:  experiment.Trials(judge.MinTrials),

@@ -59,7 +59,7 @@ var Weights = experiment.Spec{
 		return protocol.Mapped(protocol.DataSets[:len(weightSets)], func(d protocol.DataSet) experiment.Cell {
 			s := d.Settings(scale)
 			s.Train = min(s.Train, weightTrain[d.Name])
-			return experiment.Cell{Name: d.Name, Dataset: d.DatasetAt(scale), Methods: map[string]int{"ERKLE": triplets.ERKLEVersion}, Settings: weightsSettings{s, weightTaus}}
+			return d.Cell(scale, d.Name, weightsSettings{s, weightTaus}, protocol.ERKLEVersion)
 		})
 	},
 	Trials:  experiment.Trials(7),
