@@ -124,13 +124,13 @@ func loadImages(ctx context.Context, env *experiment.Env, dataset string, s imag
 	case MadeUpDigits:
 		const each = 10 // images of a digit
 		images, _ := synthetic.GlyphDigits(seed.Stream("glyphs"), 10*each, 0)
-		return localData(ctx, digitImages(images), digitNames(images), digitClasses(images), s, seed)
+		return localDigits(ctx, images, s, seed)
 	case "mnist":
 		images, _, err := env.Data.MNIST()
 		if err != nil {
 			return nil, err
 		}
-		return localData(ctx, digitImages(images), digitNames(images), digitClasses(images), s, seed)
+		return localDigits(ctx, images, s, seed)
 	case "caltech-101":
 		photos, err := env.Data.Caltech101(ctx, s.Local.Side)
 		if err != nil {
@@ -167,20 +167,14 @@ func drawOrder(y []int, most int, seed random.Seed) [][]int {
 	return of
 }
 
-func digitImages(m *datasets.Images) func(i int) localfeatures.Gray {
-	return func(i int) localfeatures.Gray { return gray(m.W, m.H, m.Image(i)) }
-}
-
-func digitNames(m *datasets.Images) func(i int) string {
-	return func(i int) string { return fmt.Sprintf("%s: image %d", m.Name, i) }
-}
-
-func digitClasses(m *datasets.Images) []int {
+// localDigits is localData of digits.
+func localDigits(ctx context.Context, m *datasets.Images, s imageSettings, seed random.Seed) (*imageData, error) {
 	y := make([]int, m.N)
 	for i, d := range m.Labels {
 		y[i] = int(d)
 	}
-	return y
+	image := func(i int) localfeatures.Gray { return gray(m.W, m.H, m.Image(i)) }
+	return localData(ctx, image, func(i int) string { return fmt.Sprintf("%s: image %d", m.Name, i) }, y, s, seed)
 }
 
 func gray(w, h int, pix []byte) localfeatures.Gray {
@@ -194,7 +188,7 @@ func gray(w, h int, pix []byte) localfeatures.Gray {
 // localData draws images, describes them and compares them by our own kernels.
 func localData(ctx context.Context, image func(i int) localfeatures.Gray, name func(i int) string, y []int, s imageSettings, seed random.Seed) (*imageData, error) {
 	d := &imageData{}
-	f := &localKernels{settings: s.Local, features: map[string][]mat.Matrix{}}
+	f := newLocalKernels(s.Local)
 	for c, of := range drawOrder(y, s.PerClass, seed) {
 		var renumbered []int
 		for k, i := range of {
@@ -225,6 +219,10 @@ type localKernels struct {
 	features map[string][]mat.Matrix // by part, a set per image
 	always   []int                   // images that train whatever T is
 	made     map[string]*mat.SymDense
+}
+
+func newLocalKernels(s localSettings) *localKernels {
+	return &localKernels{settings: s, features: map[string][]mat.Matrix{}, made: map[string]*mat.SymDense{}}
 }
 
 // The parts of SUM: PMK, the spatial pyramid, and geometric blur without positions and with them, which is CORR.
@@ -284,18 +282,7 @@ func (f *localKernels) Kernel(ctx context.Context, kernel string) (mat.Matrix, e
 
 // part returns a part of SUM, which is computed once.
 func (f *localKernels) part(ctx context.Context, part string) (*mat.SymDense, error) {
-	if k, ok := f.made[part]; ok {
-		return k, nil
-	}
-	k, err := f.gram(ctx, part)
-	if err != nil {
-		return nil, err
-	}
-	if f.made == nil {
-		f.made = map[string]*mat.SymDense{}
-	}
-	f.made[part] = k
-	return k, nil
+	return protocol.Once(f.made, part, func() (*mat.SymDense, error) { return f.gram(ctx, part) })
 }
 
 func (f *localKernels) gram(ctx context.Context, part string) (*mat.SymDense, error) {

@@ -32,20 +32,14 @@ var Divergences = experiment.Spec{
 	Ours:    true,
 	Timing:  true,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		all := protocol.Databases
-		if scale == experiment.Smoke {
-			all = protocol.Generated
-		}
-		var cells []experiment.Cell
-		for _, d := range all {
-			for _, by := range protocol.Readings {
-				if by == datasets.AsIs && scale == experiment.Full && d.Name != unscaledDatabase {
-					continue // the features of the others differ less in scale, and fits as they are take long
-				}
-				cells = append(cells, experiment.Cell{Name: d.Name + " features " + vectors.Describe[by.String()], Dataset: d.Dataset, Methods: spectralVersions, Settings: divergenceSettingsOf(d.Name, by, scale)})
-			}
-		}
-		return cells
+		all := vectors.CellsOf(scale, func(database string, by datasets.Preprocessing) (map[string]int, any) {
+			return spectralVersions, divergenceSettingsOf(database, by, scale)
+		})
+		// The features of the others differ less in scale, and fits as they are take long.
+		return slices.DeleteFunc(all, func(c experiment.Cell) bool {
+			s := c.Settings.(divergenceSettings)
+			return s.Scaling == datasets.AsIs && scale == experiment.Full && s.Database != unscaledDatabase
+		})
 	},
 	Trials:  experiment.Trials(6),
 	Kinds:   divergenceKinds,
@@ -216,11 +210,7 @@ var (
 
 func divergencesTrial(ctx context.Context, run *experiment.Run) error {
 	s := run.Cell.Settings.(divergenceSettings)
-	set, err := protocol.Load(run.Env, run.Seed, run.Cell.Dataset)
-	if err != nil {
-		return err
-	}
-	problems, err := protocol.NewProblems(set, protocol.Settings{Scaling: s.Scaling, K: s.K, Links: s.Links}, run.Seed)
+	problems, err := protocol.LoadProblems(run, protocol.Settings{Scaling: s.Scaling, K: s.K, Links: s.Links})
 	if err != nil {
 		return err
 	}
@@ -236,8 +226,8 @@ func divergencesTrial(ctx context.Context, run *experiment.Run) error {
 		}
 	}
 	t.fold = ""
-	for i, c := range t.inner {
-		t.Add("inner", c.Method, settingChosen, c.At, float64(t.inner[i].Wrong), float64(t.inner[i].Of), nil)
+	for _, c := range t.inner {
+		t.Add("inner", c.Method, settingChosen, c.At, float64(c.Wrong), float64(c.Of), nil)
 	}
 	return nil
 }
@@ -248,7 +238,7 @@ type divergenceTrial struct {
 	env   *experiment.Env
 	fold  string
 	rows  *table.Table
-	inner []vectors.InnerSum
+	inner vectors.InnerSums
 }
 
 func (t *divergenceTrial) Add(kind, method, setting, at string, value, of float64, eigenvalues []float64) {
@@ -327,13 +317,7 @@ func (t *divergenceTrial) scorePhi(ctx context.Context, outer *constrained, inne
 	chosen.AddRows(f.labels, which, fits, wrong, len(outer.Test.Y), func(kind, at string, value, of int) {
 		switch {
 		case kind == "inner":
-			k := vectors.InnerKey{Method: f.name, Bounds: settingChosen, At: at}
-			i := slices.IndexFunc(t.inner, func(c vectors.InnerSum) bool { return c.InnerKey == k })
-			if i < 0 {
-				i, t.inner = len(t.inner), append(t.inner, vectors.InnerSum{InnerKey: k})
-			}
-			t.inner[i].Wrong += value
-			t.inner[i].Of += of
+			t.inner.Add(vectors.InnerKey{Method: f.name, At: at}, value, of)
 		case kind == "failed" && value == 0:
 		default:
 			t.Add(kind, f.name, settingChosen, at, float64(value), float64(of), nil)

@@ -372,9 +372,10 @@ func digitPairs(rng *rand.Rand, y []int, far int) [][2]int {
 
 // path returns the fits of (26) for each τ, with quadratic slack of weight c. τ are shares of that at which W vanishes.
 func (p *planeProblem) path(ctx context.Context, c float64) ([]ssikdr.Result, error) {
-	if r, ok := p.paths[c]; ok {
-		return r, nil
-	}
+	return protocol.Once(p.paths, c, func() ([]ssikdr.Result, error) { return p.newPath(ctx, c) })
+}
+
+func (p *planeProblem) newPath(ctx context.Context, c float64) ([]ssikdr.Result, error) {
 	params := ssikdr.Params{Slack: ltkernel.SlackL2, C: c, Tol: p.settings.Tol}
 	most, err := ssikdr.MaxTau(ctx, p.gram, p.constraints, params)
 	if err != nil {
@@ -384,11 +385,7 @@ func (p *planeProblem) path(ctx context.Context, c float64) ([]ssikdr.Result, er
 	for i, share := range p.settings.Taus {
 		taus[i] = share * most
 	}
-	r, err := ssikdr.Path(ctx, p.gram, p.constraints, taus, params)
-	if err == nil {
-		p.paths[c] = r
-	}
-	return r, err
+	return ssikdr.Path(ctx, p.gram, p.constraints, taus, params)
 }
 
 // planeCandidate is what a method may choose beside the kernel.
@@ -438,27 +435,22 @@ func ofW(r ssikdr.Result) planeFit {
 func planeMethodsOf(s planeSettings) []planeMethod {
 	ofC := func(c planeCandidate) string { return ", C = " + table.Format(c.c) }
 	share := func(v float64) string { return ", τ = " + table.Format(v) + " of the largest" }
-	top := planeMethod{
-		name:  ssikdrTop,
-		label: func(c planeCandidate) string { return ofC(c) + share(s.Taus[c.tau]) },
-		fit: func(ctx context.Context, p *planeProblem, c planeCandidate, _ *rand.Rand, _ int) (planeFit, error) {
+	onPath := func(which func(c planeCandidate, path []ssikdr.Result) int) func(context.Context, *planeProblem, planeCandidate, *rand.Rand, int) (planeFit, error) {
+		return func(ctx context.Context, p *planeProblem, c planeCandidate, _ *rand.Rand, _ int) (planeFit, error) {
 			path, err := p.path(ctx, c.c)
 			if err != nil {
 				return planeFit{}, err
 			}
-			return ofW(path[c.tau]), nil
-		},
+			return ofW(path[which(c, path)]), nil
+		}
+	}
+	top := planeMethod{
+		name: ssikdrTop, label: func(c planeCandidate) string { return ofC(c) + share(s.Taus[c.tau]) },
+		fit: onPath(func(c planeCandidate, _ []ssikdr.Result) int { return c.tau }),
 	}
 	least := planeMethod{
-		name:  ssikdrTau,
-		label: ofC,
-		fit: func(ctx context.Context, p *planeProblem, c planeCandidate, _ *rand.Rand, _ int) (planeFit, error) {
-			path, err := p.path(ctx, c.c)
-			if err != nil {
-				return planeFit{}, err
-			}
-			return ofW(path[lastPlane(path)]), nil
-		},
+		name: ssikdrTau, label: ofC,
+		fit: onPath(func(_ planeCandidate, path []ssikdr.Result) int { return lastPlane(path) }),
 	}
 	fixed := planeMethod{
 		name:  ssikdrRank,

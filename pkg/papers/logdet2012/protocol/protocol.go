@@ -368,14 +368,23 @@ func NewSession(set *datasets.Set, train, test []int, s Settings, seed random.Se
 // Bounds returns u and ℓ by a rule, of the squared Euclidean distances of all pairs of
 // training rows.
 func (s *Session) Bounds(rule itml.BoundRule) (Bounds, error) {
-	if b, ok := s.inInput[rule]; ok {
-		return b, nil
+	return Once(s.inInput, rule, func() (Bounds, error) {
+		u, l, err := BoundsBy(rule).Of(s.Train.X, AllPairs(len(s.Train.Y)), metric.Euclidean{})
+		return Bounds{u, l}, err
+	})
+}
+
+// Once returns what a map has under a key, which is made if it is not there.
+func Once[K comparable, V any](made map[K]V, key K, make func() (V, error)) (V, error) {
+	v, ok := made[key]
+	if ok {
+		return v, nil
 	}
-	u, l, err := BoundsBy(rule).Of(s.Train.X, AllPairs(len(s.Train.Y)), metric.Euclidean{})
+	v, err := make()
 	if err == nil {
-		s.inInput[rule] = Bounds{u, l}
+		made[key] = v
 	}
-	return Bounds{u, l}, err
+	return v, err
 }
 
 // whitened is the inverse covariance of training rows as W₀, with the u and ℓ of its metric.
@@ -388,24 +397,18 @@ type whitened struct {
 // training rows: the paper takes them from "a baseline Mahalanobis distance parameterized by W₀",
 // and those of another metric would have no meaning in its units.
 func (s *Session) Whitened(ctx context.Context, rule itml.BoundRule) (*whitened, error) {
-	if w, ok := s.inInvCov[rule]; ok {
-		return w, nil
-	}
-	w0, err := labels.ITMLStart(ctx, s.Train.X, labels.InvCovParams{})
-	if err != nil {
-		return nil, err
-	}
-	m, err := metric.NewMahalanobis(w0)
-	if err != nil {
-		return nil, err
-	}
-	u, l, err := BoundsBy(rule).Of(s.Train.X, AllPairs(len(s.Train.Y)), m)
-	if err != nil {
-		return nil, err
-	}
-	w := &whitened{w0, Bounds{u, l}}
-	s.inInvCov[rule] = w
-	return w, nil
+	return Once(s.inInvCov, rule, func() (*whitened, error) {
+		w0, err := labels.ITMLStart(ctx, s.Train.X, labels.InvCovParams{})
+		if err != nil {
+			return nil, err
+		}
+		m, err := metric.NewMahalanobis(w0)
+		if err != nil {
+			return nil, err
+		}
+		u, l, err := BoundsBy(rule).Of(s.Train.X, AllPairs(len(s.Train.Y)), m)
+		return &whitened{w0, Bounds{u, l}}, err
+	})
 }
 
 // Median returns the median of the squared Euclidean distances of all pairs of training
@@ -438,24 +441,21 @@ type Kernelised struct {
 // Kernel returns the session under the Gaussian kernel exp(−‖x−y‖²/(2σ²)), σ² the median of
 // the squared distances of training rows times width.
 func (s *Session) Kernel(width float64) (*Kernelised, error) {
-	if k, ok := s.inKernel[width]; ok {
-		return k, nil
-	}
-	median, err := s.Median()
-	if err != nil {
-		return nil, err
-	}
-	g, err := kernels.NewGaussian(0.5 / (width * median))
-	if err != nil {
-		return nil, err
-	}
-	var rows mat.Dense
-	rows.Stack(s.Train.X, s.Test.X)
-	// Entry by entry: with products, pairs of equal distance would get different kernels.
-	k := &Kernelised{All: kernels.Gram(kernels.Func(g.Eval), &rows)}
-	k.Train = k.All.SliceSym(0, len(s.Train.Y))
-	s.inKernel[width] = k
-	return k, nil
+	return Once(s.inKernel, width, func() (*Kernelised, error) {
+		median, err := s.Median()
+		if err != nil {
+			return nil, err
+		}
+		g, err := kernels.NewGaussian(0.5 / (width * median))
+		if err != nil {
+			return nil, err
+		}
+		var rows mat.Dense
+		rows.Stack(s.Train.X, s.Test.X)
+		// Entry by entry: with products, pairs of equal distance would get different kernels.
+		k := kernels.Gram(kernels.Func(g.Eval), &rows)
+		return &Kernelised{k, k.SliceSym(0, len(s.Train.Y))}, nil
+	})
 }
 
 // GramMetric is the squared distance between objects whose Gram matrix is known; an
@@ -499,6 +499,15 @@ type Problem struct {
 // NewProblems returns the problems of a trial on the rows of a set.
 func NewProblems(set *datasets.Set, s Settings, seed random.Seed) ([]*Problem, error) {
 	return NewProblemsOf(set.Y, func([]int) (*datasets.Set, error) { return set, nil }, s, seed)
+}
+
+// LoadProblems returns those of a job.
+func LoadProblems(run *experiment.Run, s Settings) ([]*Problem, error) {
+	set, err := Load(run.Env, run.Seed, run.Cell.Dataset)
+	if err != nil {
+		return nil, err
+	}
+	return NewProblems(set, s, run.Seed)
 }
 
 // NewProblemsOf returns the problems of a trial on objects of classes y, one per fold. rowsBy

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/papers/logdet2012/protocol"
@@ -22,16 +23,9 @@ var Fig1a = experiment.Spec{
 	Source:  "Sections 6 and 6.1, Fig. 1(a)",
 	Version: 2,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		all := protocol.Databases
-		if scale == experiment.Smoke {
-			all = protocol.Generated
-		}
-		var cells []experiment.Cell
-		for _, d := range all {
-			for _, by := range protocol.Readings {
-				cells = append(cells, experiment.Cell{Name: d.Name + " features " + Describe[by.String()], Dataset: d.Dataset, Methods: protocol.Versions, Settings: fig1aSettings{Database: d.Name, Settings: protocol.SettingsOf(by, scale)}})
-			}
-		}
+		cells := CellsOf(scale, func(database string, by datasets.Preprocessing) (map[string]int, any) {
+			return protocol.Versions, fig1aSettings{Database: database, Settings: protocol.SettingsOf(by, scale)}
+		})
 		return append(cells, widerCells(scale)...)
 	},
 	Trials:  experiment.Trials(10),
@@ -42,6 +36,25 @@ var Fig1a = experiment.Spec{
 	Claims:  fig1aClaims,
 	Choices: protocol.Fig1aChoices,
 	Cost:    12 * time.Second,
+}
+
+// CellsOf are the cells of the data sets of Fig. 1(a), or of built-in ones at smoke scale, under each scaling of the features.
+func CellsOf(scale experiment.Scale, of func(database string, by datasets.Preprocessing) (methods map[string]int, settings any)) (out []experiment.Cell) {
+	all := protocol.Databases
+	if scale == experiment.Smoke {
+		all = protocol.Generated
+	}
+	for _, d := range all {
+		for _, by := range protocol.Readings {
+			methods, settings := of(d.Name, by)
+			out = append(out, experiment.Cell{Name: cellName(d.Name, by), Dataset: d.Dataset, Methods: methods, Settings: settings})
+		}
+	}
+	return out
+}
+
+func cellName(database string, by datasets.Preprocessing) string {
+	return database + " features " + Describe[by.String()]
 }
 
 // names are the methods of the cell.
@@ -83,11 +96,7 @@ var (
 
 func fig1aTrial(ctx context.Context, run *experiment.Run) error {
 	s := run.Cell.Settings.(fig1aSettings)
-	set, err := protocol.Load(run.Env, run.Seed, run.Cell.Dataset)
-	if err != nil {
-		return err
-	}
-	problems, err := protocol.NewProblems(set, s.Settings, run.Seed)
+	problems, err := protocol.LoadProblems(run, s.Settings)
 	if err != nil {
 		return err
 	}
@@ -125,7 +134,7 @@ type fig1a struct {
 	set   fig1aSettings
 	fold  string
 	rows  *table.Table
-	inner []InnerSum // by first occurrence
+	inner InnerSums
 }
 
 // InnerSum counts wrong rows of the inner cross-validations of all folds.
@@ -135,16 +144,17 @@ type (
 		InnerKey
 		Wrong, Of int
 	}
+	InnerSums []InnerSum // by first occurrence
 )
 
-// addInner adds the count of a fold.
-func (t *fig1a) addInner(k InnerKey, wrong, of int) {
-	i := slices.IndexFunc(t.inner, func(c InnerSum) bool { return c.InnerKey == k })
+// Add adds the count of a fold.
+func (s *InnerSums) Add(k InnerKey, wrong, of int) {
+	i := slices.IndexFunc(*s, func(c InnerSum) bool { return c.InnerKey == k })
 	if i < 0 {
-		i, t.inner = len(t.inner), append(t.inner, InnerSum{InnerKey: k})
+		i, *s = len(*s), append(*s, InnerSum{InnerKey: k})
 	}
-	t.inner[i].Wrong += wrong
-	t.inner[i].Of += of
+	(*s)[i].Wrong += wrong
+	(*s)[i].Of += of
 }
 
 func (t *fig1a) Add(kind, method, bounds, at string, value, of float64) {
@@ -180,7 +190,7 @@ func (t *fig1a) Score(ctx context.Context, p *protocol.Problem, m protocol.Metho
 	return p.Score(ctx, m, rule, t.set.Settings, func(kind, at string, value, of int) {
 		switch {
 		case kind == "inner":
-			t.addInner(InnerKey{m.Name, bounds, at}, value, of)
+			t.inner.Add(InnerKey{m.Name, bounds, at}, value, of)
 		case kind == "failed" && value == 0, kind == "stopped" && of == 0:
 		default:
 			t.Add(kind, m.Name, bounds, at, float64(value), float64(of))

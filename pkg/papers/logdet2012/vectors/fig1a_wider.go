@@ -43,7 +43,7 @@ func widerCells(scale experiment.Scale) []experiment.Cell {
 		s := protocol.SettingsOf(w.by, scale)
 		s.Rules, s.Widths = []itml.BoundRule{itml.BoundPercentiles}, widerWidths
 		cells = append(cells, experiment.Cell{
-			Name: w.Name + " features " + Describe[w.by.String()] + ", wider grid", Dataset: w.Dataset,
+			Name: cellName(w.Name, w.by) + ", wider grid", Dataset: w.Dataset,
 			Methods:  map[string]int{"KernelLogDet": itml.KernelVersion, "kNN": nearest.KNNVersion},
 			Settings: fig1aSettings{Database: w.Name, Only: protocol.LogDetWider, Settings: s},
 		})

@@ -24,21 +24,9 @@ var Neighbours = experiment.Spec{
 	Source:  "Section 6: \"We select the value of k arbitrarily and expect to get slightly better accuracies using cross-validation\"",
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		all := protocol.Databases
-		if scale == experiment.Smoke {
-			all = protocol.Generated
-		}
-		var cells []experiment.Cell
-		for _, d := range all {
-			for _, by := range protocol.Readings {
-				cells = append(cells, experiment.Cell{
-					Name: d.Name + " features " + Describe[by.String()], Dataset: d.Dataset,
-					Methods:  map[string]int{"LogDet": itml.Version, "kNN": nearest.KNNVersion},
-					Settings: neighbourSettingsOf(d.Name, by, scale),
-				})
-			}
-		}
-		return cells
+		return CellsOf(scale, func(database string, by datasets.Preprocessing) (map[string]int, any) {
+			return map[string]int{"LogDet": itml.Version, "kNN": nearest.KNNVersion}, neighbourSettingsOf(database, by, scale)
+		})
 	},
 	Trials:  experiment.Trials(10),
 	Kinds:   neighbourKinds,
@@ -83,11 +71,7 @@ var (
 
 func neighbourTrial(ctx context.Context, run *experiment.Run) error {
 	s := run.Cell.Settings.(protocol.NeighbourSettings)
-	set, err := protocol.Load(run.Env, run.Seed, run.Cell.Dataset)
-	if err != nil {
-		return err
-	}
-	problems, err := protocol.NewProblems(set, s.Settings, run.Seed)
+	problems, err := protocol.LoadProblems(run, s.Settings)
 	if err != nil {
 		return err
 	}
