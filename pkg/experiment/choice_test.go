@@ -43,7 +43,7 @@ func TestEndsNote(t *testing.T) {
 		return plots.Drawing{Caption: plots.Caption{Shows: "Shown."}}, nil
 	}
 	d, err := WithEnds(draw, func(*table.Table) []Choice { return []Choice{inside, end} })(nil)
-	if err != nil || !strings.HasPrefix(d.Caption.String(), "Shown. Most choices") || !strings.Contains(d.Caption.String(), "b: y (3, 2 of 3).") || strings.Contains(d.Caption.String(), "a: x") {
+	if err != nil || !strings.HasPrefix(d.Caption.String(), "Shown. Ends: Most choices") || !strings.Contains(d.Caption.String(), "b: y (3, 2 of 3).") || strings.Contains(d.Caption.String(), "a: x") {
 		t.Errorf("caption %q, error %v", d.Caption, err)
 	}
 }

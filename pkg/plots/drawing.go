@@ -10,7 +10,7 @@
 //	intervals  are cut at what is possible and at the end of the axis; an arrowhead marks a cut
 //	axes       panels with one title begin at zero together; logarithmic ones have two labels at least; counts have whole ticks
 //	titles     do not break before their last word
-//	captions   end with a full stop
+//	captions   have fields, which end with a full stop and are set apart with their names
 //
 // Render refuses what breaks the rules of names and captions. Faults lists what else is hard to read, such as names that
 // look alike in grey.
@@ -18,6 +18,7 @@ package plots
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -60,15 +61,32 @@ type Caption struct {
 	Ends string
 }
 
-func (c Caption) fields() []string { return []string{c.Shows, c.Data, c.Protocol, c.Intervals, c.Ends} }
+// parts are the fields that say something, in order.
+func (c Caption) parts() []captionPart {
+	all := []captionPart{{"Shows", c.Shows}, {"Data", c.Data}, {"Protocol", c.Protocol}, {"Intervals", c.Intervals}, {"Ends", c.Ends}}
+	return slices.DeleteFunc(all, func(p captionPart) bool { return p.text == "" })
+}
 
-// check refuses a field that does not end as a sentence does.
+type captionPart struct{ field, text string }
+
+// label is the name of the field in a format, which stands before its text; Shows needs none.
+func (p captionPart) label(format string) string {
+	if p.field == "Shows" {
+		return ""
+	}
+	return fmt.Sprintf(format, p.field)
+}
+
+// check refuses a field that does not end as a sentence does, or that says its own name again.
 func (c Caption) check() error {
-	for i, s := range c.fields() {
-		s = strings.TrimSpace(s)
-		if s != "" && !strings.ContainsAny(s[len(s)-1:], ".!?") {
+	for _, p := range c.parts() {
+		s := strings.TrimSpace(p.text)
+		if !strings.ContainsAny(s[max(0, len(s)-1):], ".!?") {
 			words := strings.Fields(s)
-			return fmt.Errorf("field %s ends with %q, want a full stop", []string{"Shows", "Data", "Protocol", "Intervals", "Ends"}[i], strings.Join(words[max(0, len(words)-5):], " "))
+			return fmt.Errorf("field %s ends with %q, want a full stop", p.field, strings.Join(words[max(0, len(words)-5):], " "))
+		}
+		if strings.HasPrefix(s, p.field+":") {
+			return fmt.Errorf("field %s begins with %q, which is set before it", p.field, p.field+":")
 		}
 	}
 	return nil
@@ -90,10 +108,8 @@ func (c Caption) withCuts(panels ...*prepared) Caption {
 // String is the caption as one paragraph.
 func (c Caption) String() string {
 	var out []string
-	for _, s := range c.fields() {
-		if s != "" {
-			out = append(out, s)
-		}
+	for _, p := range c.parts() {
+		out = append(out, p.label("%s: ")+p.text)
 	}
 	return strings.Join(out, " ")
 }

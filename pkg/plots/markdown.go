@@ -134,8 +134,8 @@ func (d Drawing) markdown(name string, warnings []string, o Options) []byte {
 	if len(d.Frames) > 0 {
 		blocks = append(blocks, fmt.Sprintf("![Animation. %s](%s.gif)", escapeText(firstSentence(oneLine(d.Caption.String()))), name))
 	}
-	if d.Caption != (Caption{}) {
-		blocks = append(blocks, escapeText(oneLine(d.Caption.String())))
+	for _, p := range d.Caption.parts() {
+		blocks = append(blocks, p.label("**%s.** ")+escapeText(oneLine(p.text)))
 	}
 	var list []string
 	for _, w := range warnings {

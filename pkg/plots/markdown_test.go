@@ -63,12 +63,12 @@ func TestMarkdownRefusesLongRows(t *testing.T) {
 
 // A drawing with only text has only the Markdown file, without an image.
 func TestTextOnly(t *testing.T) {
-	d := Drawing{Caption: Caption{Shows: "A [caption]."}, Notes: []string{"One\nnote."}, Text: &TextTable{Head: []string{"a"}, Rows: [][]string{{"1"}}}}
+	d := Drawing{Caption: Caption{Shows: "A [caption].", Intervals: "Over 6\ntrials*."}, Notes: []string{"One\nnote."}, Text: &TextTable{Head: []string{"a"}, Rows: [][]string{{"1"}}}}
 	files, err := d.Render("x", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "A \\[caption\\].\n\n- One note.\n\n|   a |\n| --: |\n|   1 |\n"
+	want := "A \\[caption\\].\n\n**Intervals.** Over 6 trials\\*.\n\n- One note.\n\n|   a |\n| --: |\n|   1 |\n"
 	if len(files) != 1 || files[0].Name != "x.md" || string(files[0].Data) != want {
 		t.Errorf("got %d files, %s:\n%s\nwant x.md:\n%s", len(files), files[0].Name, files[0].Data, want)
 	}
@@ -97,8 +97,8 @@ func TestMarkdownWide(t *testing.T) {
 	}
 }
 
-// Each field of a caption ends as a sentence does.
-func TestCaptionStops(t *testing.T) {
+// Each field of a caption ends as a sentence does, and leaves its name to the drawing.
+func TestCaptionFields(t *testing.T) {
 	d := Drawing{Text: &TextTable{Head: []string{"a"}}}
 	for _, ok := range []Caption{{}, {Shows: "Shown."}, {Shows: "Shown. ", Data: "Whose?", Protocol: "How!", Intervals: "Over 6 trials.", Ends: "None."}} {
 		d.Caption = ok
@@ -106,12 +106,14 @@ func TestCaptionStops(t *testing.T) {
 			t.Errorf("%+v: %v", ok, err)
 		}
 	}
-	for field, bad := range map[string]Caption{
-		"Shows": {Shows: "Shown"}, "Data": {Shows: "Shown.", Data: "of rows"}, "Protocol": {Protocol: "as printed:"}, "Intervals": {Intervals: "±"}, "Ends": {Ends: "most (of 3)"},
+	for want, bad := range map[string]Caption{
+		"Shows ends with": {Shows: "Shown"}, "Data ends with": {Shows: "Shown.", Data: "of rows"}, "Protocol ends with": {Protocol: "as printed:"},
+		"Intervals ends with": {Intervals: "±"}, "Ends ends with": {Ends: "most (of 3)"},
+		`Data begins with "Data:"`: {Data: "Data: rows."}, `Intervals begins with "Intervals:"`: {Intervals: " Intervals: none."},
 	} {
 		d.Caption = bad
-		if _, err := d.Render("x", Options{}); err == nil || !strings.Contains(err.Error(), "Caption: field "+field+" ends with ") {
-			t.Errorf("%+v: error %v, want one that names %s", bad, err, field)
+		if _, err := d.Render("x", Options{}); err == nil || !strings.Contains(err.Error(), "Caption: field "+want) {
+			t.Errorf("%+v: error %v, want %q", bad, err, want)
 		}
 	}
 }

@@ -311,16 +311,49 @@ func (t *Table) Unique(name string) []string {
 // first appearance. It panics if there is no such column.
 func (t *Table) Group(name string) iter.Seq2[string, *Table] {
 	return func(yield func(string, *Table) bool) {
-		rows := map[string][]int{}
-		for row, v := range t.Index(name) {
-			rows[v] = append(rows[v], row)
-		}
-		for _, v := range t.Unique(name) {
-			if !yield(v, t.selected(rows[v], name, v)) {
+		for cells, rows := range t.Groups(name) {
+			if !yield(cells[0], rows) {
 				return
 			}
 		}
 	}
+}
+
+// Groups yields the rows of each combination of cells of index columns, the first column
+// outermost, each in order of first appearance. It panics if there is no such column.
+func (t *Table) Groups(names ...string) iter.Seq2[[]string, *Table] {
+	return func(yield func([]string, *Table) bool) {
+		all := make([]int, t.n)
+		for row := range all {
+			all[row] = row
+		}
+		t.within(all, nil, names, yield)
+	}
+}
+
+// within groups rows, which the names and values of selection chose, by the further names.
+func (t *Table) within(rows []int, selection, names []string, yield func([]string, *Table) bool) bool {
+	if len(names) == 0 {
+		var cells []string
+		for i := 1; i < len(selection); i += 2 {
+			cells = append(cells, selection[i])
+		}
+		return yield(cells, t.selected(rows, selection...))
+	}
+	column, of, order := t.Index(names[0]), map[string][]int{}, []string(nil)
+	for _, row := range rows {
+		cell := column[row]
+		if of[cell] == nil {
+			order = append(order, cell)
+		}
+		of[cell] = append(of[cell], row)
+	}
+	for _, cell := range order {
+		if !t.within(of[cell], append(selection, names[0], cell), names[1:], yield) {
+			return false
+		}
+	}
+	return true
 }
 
 // WriteCSV writes the table as CSV with a header line: the index columns, then

@@ -116,7 +116,7 @@ func TestView(t *testing.T) {
 	if got := d.Text.Rows[1]; !slices.Equal(got, []string{"one", "b", "33.0", "2.0", "33.00 ± 2.00"}) || len(d.Text.Rows) != 4 {
 		t.Errorf("row %q of %d", got, len(d.Text.Rows))
 	}
-	if got := d.Caption.String(); got != "Errors. Means over 7 trials with 95 % t intervals." {
+	if got := d.Caption.String(); got != "Errors. Intervals: Means over 7 trials with 95 % t intervals." {
 		t.Errorf("caption %q", got)
 	}
 	if d, err := v.Draw(made().Where("cell", "three")); err != nil || len(d.Panels) != 0 || len(d.Notes) == 0 {

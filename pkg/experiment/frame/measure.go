@@ -204,19 +204,7 @@ func Least(by, of Measure, column string, candidates ...string) (m Measure, whic
 // Groups yields the rows of each combination of cells of some columns, the first column
 // outermost, each in order of first appearance.
 func Groups(t *table.Table, columns ...string) iter.Seq2[[]string, *table.Table] {
-	return func(yield func([]string, *table.Table) bool) { within(t, columns, nil, yield) }
-}
-
-func within(t *table.Table, columns, cells []string, yield func([]string, *table.Table) bool) bool {
-	if len(columns) == 0 {
-		return yield(slices.Clone(cells), t)
-	}
-	for cell, g := range t.Group(columns[0]) {
-		if !within(g, columns[1:], append(cells, cell), yield) {
-			return false
-		}
-	}
-	return true
+	return t.Groups(columns...)
 }
 
 // ByNumber yields the rows of each different number in a value column, ascending. Rows without a

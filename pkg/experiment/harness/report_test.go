@@ -276,8 +276,8 @@ func TestWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "<figcaption>A_b *c* [d] &lt;e> &amp; f|g ~ $h$ \\ `i`. Second." +
-		`<br><span class="note">Note: n_1</span><br><span class="note">Note: n2</span></figcaption>` + "\n" +
+	const want = "<figcaption><p>A_b *c* [d] &lt;e> &amp; f|g ~ $h$ \\ `i`.</p><p><b>Data.</b> Second.</p>" +
+		`<p class="note">Note: n_1</p><p class="note">Note: n2</p></figcaption>` + "\n" +
 		`<div class="scroll long"><table class="numbers"><tr><th>x|y</th><th></th></tr>` + "\n" +
 		"<tr><td></td><td>1_0</td></tr>\n<tr><td>two<br>lines</td><td></td></tr>\n</table></div>"
 	v := DrawnView{View: experiment.View{Name: "v", Title: "T"}, Files: files}
@@ -288,7 +288,7 @@ func TestWords(t *testing.T) {
 	if got := altText(v); got != "T. A_b <c." {
 		t.Errorf("the image is described by %q", got)
 	}
-	if got := string(wordsOf(DrawnView{Failure: "<no>"})); got != "<figcaption>&lt;no&gt;</figcaption>\n" {
+	if got := string(wordsOf(DrawnView{Failure: "<no>"})); got != "<figcaption><p>&lt;no&gt;</p></figcaption>\n" {
 		t.Errorf("a failure: %q", got)
 	}
 }

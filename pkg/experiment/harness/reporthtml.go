@@ -58,22 +58,28 @@ func imageSource(v DrawnView) template.HTMLAttr {
 // then the table.
 func wordsOf(v DrawnView) template.HTML {
 	var caption, below strings.Builder
-	caption.WriteString(template.HTMLEscapeString(v.Failure))
+	say := func(text string) { caption.WriteString("<p>" + text + "</p>") }
+	if v.Failure != "" {
+		say(template.HTMLEscapeString(v.Failure))
+	}
 	for block := range strings.SplitSeq(strings.TrimSpace(string(v.file(wordsExt))), "\n\n") {
 		switch {
-		case strings.HasPrefix(block, "![") || strings.HasPrefix(block, "> "):
+		case block == "" || strings.HasPrefix(block, "![") || strings.HasPrefix(block, "> "):
 		case strings.HasPrefix(block, "| "):
 			below.WriteString(tableHTML(block))
 		case strings.HasPrefix(block, "- "):
 			for line := range strings.SplitSeq(block, "\n") {
-				caption.WriteString(`<br><span class="note">Note: ` + plainHTML(strings.TrimPrefix(line, "- ")) + "</span>")
+				caption.WriteString(`<p class="note">Note: ` + plainHTML(strings.TrimPrefix(line, "- ")) + "</p>")
 			}
 		default:
-			caption.WriteString(plainHTML(block))
+			say(plainHTML(labelled.ReplaceAllString(block, "<b>$1</b>")))
 		}
 	}
 	return template.HTML("<figcaption>" + caption.String() + "</figcaption>\n" + below.String())
 }
+
+// labelled is the name of a caption's field.
+var labelled = regexp.MustCompile(`^\*\*(\w+\.)\*\*`)
 
 // tableHTML is a table of Markdown in HTML.
 func tableHTML(block string) string {
