@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"iter"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"metriclab/pkg/experiment"
@@ -14,11 +13,13 @@ import (
 	"metriclab/pkg/plots"
 )
 
-// Every view of every published table can be drawn by the rules of package plots and has none of its faults but one: where
-// a legend has more lines than lines can carry names, two of them may be alike in grey, and their captions or tables tell them apart.
+// Every view of every published table can be drawn by the rules of package plots and has none of its faults. A name has
+// one colour in all figures of a paper.
 func TestStyles(t *testing.T) {
 	for _, p := range papers.All {
 		t.Run(p.Key, func(t *testing.T) {
+			first := map[string]string{} // view by name
+			color := map[string]int{}
 			for _, s := range p.Experiments {
 				for view, d := range published(t, s) {
 					faults, err := d.Faults()
@@ -26,8 +27,18 @@ func TestStyles(t *testing.T) {
 						t.Errorf("%s: %v", view, err)
 					}
 					for _, f := range faults {
-						if !strings.Contains(f, "alike in grey") {
-							t.Errorf("%s: %s", view, f)
+						t.Errorf("%s: %s", view, f)
+					}
+					styles, err := d.Styles()
+					if err != nil {
+						t.Errorf("%s: %v", view, err)
+					}
+					for name, style := range styles {
+						if first[name] == "" {
+							first[name], color[name] = view, style.Color
+						}
+						if color[name] != style.Color {
+							t.Errorf("%q has colour %d in %s and %d in %s", name, color[name], first[name], style.Color, view)
 						}
 					}
 				}
