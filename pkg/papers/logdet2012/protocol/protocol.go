@@ -479,11 +479,7 @@ func Numbered(from, to int) *mat.Dense {
 
 // Wrong counts the test rows that their k nearest training rows classify wrongly.
 func (s *Session) Wrong(ctx context.Context, l Learnt) (int, error) {
-	knn, err := nearest.NewKNN(l.Metric, l.Train, s.Train.Y, nearest.KNNOptions{})
-	if err != nil {
-		return 0, err
-	}
-	n, err := knn.Errors(ctx, l.Test, s.Test.Y, []int{s.k})
+	n, err := s.wrongAt(ctx, l, []int{s.k})
 	if err != nil {
 		return 0, err
 	}

@@ -115,11 +115,17 @@ func UCI(t *table.Table) string {
 
 // fig1aProtocol describes data and settings in captions, fig1aMeans also what intervals are.
 func fig1aProtocol(t *table.Table) plots.Caption {
+	return plots.Caption{Data: UCI(t), Protocol: votesAndPairs(t, "class") + " " +
+		"u and ℓ: 1st and 99th percentile of the squared distances between all pairs of training rows, Euclidean or of the Gaussian kernel. Each method chooses by a two-fold cross-validation inside the training fold, the first of equals: " +
+		"γ from 0.01 to 1000; with it σ² of the kernel exp(−d²/(2σ²)) among ½, 1 and 2 medians of the squared distances; η of LogDet Online (one pass, each pair once) from 0.01 to 10⁶ in 1/ℓ²; the targets (1, 3, 5) and μ (¼, ½, ¾) of LMNN. " +
+		"Folds and pairs are the same for all methods."}
+}
+
+// votesAndPairs describes neighbours and pairs in captions.
+func votesAndPairs(t *table.Table, class string) string {
 	size := SizesOf(t)
-	return plots.Caption{Data: UCI(t), Protocol: fmt.Sprintf("k = %.0f. Equal distances count in the order of the training rows, tied votes for the class of the nearest. Pairs from the training labels: per class %.0f similar ones within it and %.0f between it and the others, or all there are. "+
-		"u and ℓ: 1st and 99th percentile of the squared distances between all pairs of training rows, Euclidean or of the Gaussian kernel. Each method chooses by a two-fold cross-validation inside the training fold, the first of equals: "+
-		"γ from 0.01 to 1000; with it σ² of the kernel exp(−d²/(2σ²)) among ½, 1 and 2 medians of the squared distances; η of LogDet Online (one pass, each pair once) from 0.01 to 10⁶ in 1/ℓ²; the targets (1, 3, 5) and μ (¼, ½, ¾) of LMNN. "+
-		"Folds and pairs are the same for all methods.", size(protocol.Neighbours), size(protocol.PairsPerClass), size(protocol.PairsPerClass))}
+	return fmt.Sprintf("k = %.0f. Equal distances count in the order of the training rows, tied votes for the class of the nearest. Pairs from the training labels: per %s %.0f similar ones within it and %.0f between it and the others, or all there are.",
+		size(protocol.Neighbours), class, size(protocol.PairsPerClass), size(protocol.PairsPerClass))
 }
 
 func fig1aMeans(t *table.Table) plots.Caption {

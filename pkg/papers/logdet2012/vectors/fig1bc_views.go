@@ -57,7 +57,6 @@ func firstWords(t *table.Table) *table.Table {
 // wordProtocol describes data and settings in captions; on the stand-in the data begin with what they are not.
 func wordProtocol(t *table.Table) plots.Caption {
 	rows := firstWords(t)
-	size := SizesOf(rows)
 	c := plots.Caption{Intervals: FoldsNote(rows), Data: "Traces of the Clarify system as supplied, all runs of Latex, Mpg321, Foxpro and Iptables."}
 	class, same := "class", "Folds"
 	features := "how often a run called each of the functions of greatest information gain about the class on the training fold, each with its best threshold"
@@ -65,10 +64,9 @@ func wordProtocol(t *table.Table) plots.Caption {
 		class, same, c.Data = "topic", "Documents, folds", standInData(rows)
 		features = "how often a document has each of the stemmed words whose presence has the greatest information gain about the topic on the training fold"
 	}
-	pairs := size(protocol.PairsPerClass)
-	c.Protocol = fmt.Sprintf("Features: %s; the inner cross-validation has the same. k = %.0f. Equal distances count in the order of the training rows, tied votes for the class of the nearest. Pairs from the training labels: per %s %.0f similar ones within it and %.0f between it and the others, or all there are. "+
+	c.Protocol = fmt.Sprintf("Features: %s; the inner cross-validation has the same. %s "+
 		"u and ℓ: 1st and 99th percentile of the squared distances between all pairs of training rows under W₀, which is I, and for LogDet-InvCov the inverse covariance. Each method chooses by a two-fold cross-validation inside the training fold, the first of equals: γ from 0.01 to 1000; the targets (1, 3, 5) and μ (¼, ½, ¾) of LMNN. "+
-		"%s and pairs are the same for all methods and numbers of features.", features, size(protocol.Neighbours), class, pairs, pairs, same)
+		"%s and pairs are the same for all methods and numbers of features.", features, votesAndPairs(rows, class), same)
 	return c
 }
 
