@@ -78,32 +78,6 @@ func cubic(c float64) func(float64) float64 {
 	return func(n float64) float64 { return c * n * n * n }
 }
 
-func TestFig2ClaimsPointTheRightWay(t *testing.T) {
-	verdict := func(id string, w fig2World) judge.Verdict {
-		t.Helper()
-		tb, times := w.tables()
-		return experimenttest.Judge(t, fig2Claims, id, tb, times).Verdict
-	}
-	double := func(_, s float64) float64 { return 2 * s }
-	same := func(s float64) float64 { return s }
-	yes := fig2World{pass: cubic(3e-10), step: cubic(3e-9), fit: cubic(1e-9), two: double, last: same, printed: 724, computed: 724, projected: 724}                                     // steps of 375 and 125 s
-	no := fig2World{pass: cubic(3e-7), step: cubic(3e-9), fit: cubic(1e-9), two: func(_, s float64) float64 { return s / 2 }, last: same, printed: 9000, computed: 100, projected: 100} // not even 20 steps
-	between := fig2World{pass: cubic(1e-8), step: cubic(3e-9), fit: cubic(1e-9), two: double, last: same, printed: 9000, computed: 724, projected: 724}                                 // less than 20 steps, more than one
-	for id, want := range map[string][3]judge.Verdict{
-		"fig2-faster":       {judge.Reproduced, judge.NotReproduced, judge.Partly},
-		"fig2-faster-ours":  {judge.Reproduced, judge.NotReproduced, judge.Partly},
-		"fig2-two-steps":    {judge.Reproduced, judge.NotReproduced, judge.Reproduced},
-		"fig2-computations": {judge.Reproduced, judge.NotReproduced, judge.Partly},
-		"fig2-skipped":      {judge.Reproduced, judge.NotReproduced, judge.Partly},
-	} {
-		for i, w := range []fig2World{yes, no, between} {
-			if got := verdict(id, w); got != want[i] {
-				t.Errorf("%s in world %d: %s, want %s", id, i, got, want[i])
-			}
-		}
-	}
-}
-
 // A step that one trial has timed is taken for all, times how much slower each trial's steps were at the size before; one that no
 // trial has timed decides nothing.
 func TestFig2StepTimes(t *testing.T) {

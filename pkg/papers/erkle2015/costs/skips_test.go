@@ -2,46 +2,14 @@ package costs
 
 import (
 	"slices"
-	"strconv"
 	"testing"
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
-	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/papers/erkle2015/protocol"
 	"metriclab/pkg/random"
-	"metriclab/pkg/table"
 )
-
-// skipsTable makes up the counts after 10,000 triplets.
-func skipsTable(active, computed, projected, printed, constant, moved float64) *table.Table {
-	tb := experimenttest.Table(Skips)
-	for _, c := range skipsCells(experiment.Full) {
-		for trial := range experimenttest.Trials {
-			noise := float64(trial % 3)
-			v := table.Values{"active": active, "weyl": 0, "slack": active - computed, "block": 0, "bound": 0, "computed": computed + noise, "projected": projected + noise, "printed": printed + noise, "moved": moved * (projected + noise)}
-			if c.Step == skipsConstant {
-				v["projected"] = constant + noise
-			}
-			tb.Add(table.Key{"cell": c.name(), "trial": strconv.Itoa(trial), "triplets": "10000"}, v)
-		}
-	}
-	return tb
-}
-
-func TestSkipsClaimsPointTheRightWay(t *testing.T) {
-	theirs := skipsTable(9500, 724, 724, 724, 5000, .01)
-	ours := skipsTable(9500, 3000, 200, 9000, 100, .5)
-	for _, c := range skipsClaims {
-		if f := experimenttest.Judge(t, skipsClaims, c.ID, theirs, nil); f.Verdict != judge.Reproduced {
-			t.Errorf("%s on a supporting table: %s: %s", c.ID, f.Verdict, f.Reason)
-		}
-		if f := experimenttest.Judge(t, skipsClaims, c.ID, ours, nil); f.Verdict != judge.NotReproduced {
-			t.Errorf("%s on an opposing table: %s: %s", c.ID, f.Verdict, f.Reason)
-		}
-	}
-}
 
 // The rule that is followed computes as often as the learner that uses it.
 func TestPrintedRuleIsThatOfTheLearner(t *testing.T) {

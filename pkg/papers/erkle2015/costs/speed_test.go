@@ -8,7 +8,6 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/experiment/frame"
-	"metriclab/pkg/judge"
 	"metriclab/pkg/table"
 )
 
@@ -36,27 +35,6 @@ func speedTables(structured, dense func(n float64) float64) (t, times *table.Tab
 		}
 	}
 	return t, times
-}
-
-func TestSpeedClaimsPointTheRightWay(t *testing.T) {
-	power := func(c, p float64) func(float64) float64 {
-		return func(n float64) float64 { return c * math.Pow(n, p) }
-	}
-	for _, c := range []struct {
-		id         string
-		structured func(float64) float64
-		verdict    judge.Verdict
-	}{
-		{"speed-quadratic", power(1e-9, 1.9), judge.Reproduced},
-		{"speed-quadratic", power(1e-9, 2.1), judge.NotReproduced},
-		{"speed-structured", power(0.9e-10, 3), judge.Reproduced},
-		{"speed-structured", power(1.1e-10, 3), judge.NotReproduced},
-	} {
-		tb, times := speedTables(c.structured, power(1e-9, 3))
-		if f := experimenttest.Judge(t, speedClaims, c.id, tb, times); f.Verdict != c.verdict {
-			t.Errorf("%s: %s, want %s: %s", c.id, f.Verdict, c.verdict, f.Reason)
-		}
-	}
 }
 
 // Times per active triplet are those that were put in, over a part of the stream and between checkpoints.

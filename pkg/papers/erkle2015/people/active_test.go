@@ -10,7 +10,6 @@ import (
 	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
-	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/papers/erkle2015/protocol"
 	"metriclab/pkg/random"
@@ -34,33 +33,6 @@ func activeTable(wrong map[string]float64) *table.Table {
 		}
 	}
 	return tb
-}
-
-func TestActiveClaimsPointTheRightWay(t *testing.T) {
-	yes := activeTable(map[string]float64{askRandom: 30, askUncertain: 20, askCrowd: 25, askLogistic: 15})
-	no := activeTable(map[string]float64{askRandom: 20, askUncertain: 30, askCrowd: 25, askLogistic: 25})
-	one := activeTable(map[string]float64{askRandom: 20, askUncertain: 20, askCrowd: 25, askLogistic: 15})
-	for _, c := range activeClaims {
-		if f := experimenttest.Judge(t, activeClaims, c.ID, yes, nil); f.Verdict != judge.Reproduced {
-			t.Errorf("%s on a supporting table: %s: %s", c.ID, f.Verdict, f.Reason)
-		}
-		if f := experimenttest.Judge(t, activeClaims, c.ID, no, nil); f.Verdict != judge.NotReproduced {
-			t.Errorf("%s on an opposing table: %s: %s", c.ID, f.Verdict, f.Reason)
-		}
-	}
-	for _, c := range activeLearnersClaims {
-		for tb, want := range map[*table.Table]judge.Verdict{yes: judge.Reproduced, no: judge.NotReproduced} {
-			if f := experimenttest.Judge(t, activeLearnersClaims, c.ID, tb, nil); f.Verdict != want {
-				t.Errorf("%s: %s, want %s: %s", c.ID, f.Verdict, want, f.Reason)
-			}
-		}
-	}
-	if f := experimenttest.Judge(t, activeClaims, "active-gain", one, nil); f.Verdict != judge.Partly {
-		t.Errorf("one model of two: %s", f.Verdict)
-	}
-	if f := experimenttest.Judge(t, activeClaims, "active-gain-fitted", one, nil); f.Verdict != judge.Partly {
-		t.Errorf("one fitted kernel of two: %s", f.Verdict)
-	}
 }
 
 // The claims compare where the error is measured, at both scales.

@@ -10,7 +10,6 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
-	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/papers/erkle2015/batch"
@@ -52,30 +51,6 @@ func scenesTable(test, train map[string]int, adaptive, held, second int) *table.
 		}
 	}
 	return tb
-}
-
-func TestScenesClaimsPointTheRightWay(t *testing.T) {
-	yes := scenesTable(
-		map[string]int{protocol.STEERKLE: 200, protocol.STEERKLETen: 190, protocol.PAERKLE: 250, protocol.PAERKLETen: 240, protocol.GNMDSBatch: 260, protocol.STEBatch: 270, protocol.CKLBatch: 280},
-		map[string]int{protocol.STEERKLE: 200, protocol.STEERKLETen: 190, protocol.PAERKLE: 110, protocol.PAERKLETen: 100, protocol.GNMDSBatch: 260, protocol.STEBatch: 270, protocol.CKLBatch: 280}, 50, 50, 20)
-	no := scenesTable(
-		map[string]int{protocol.STEERKLE: 400, protocol.STEERKLETen: 390, protocol.PAERKLE: 350, protocol.PAERKLETen: 340, protocol.GNMDSBatch: 260, protocol.STEBatch: 270, protocol.CKLBatch: 280},
-		map[string]int{protocol.STEERKLE: 200, protocol.STEERKLETen: 190, protocol.PAERKLE: 410, protocol.PAERKLETen: 400, protocol.GNMDSBatch: 260, protocol.STEBatch: 270, protocol.CKLBatch: 280}, -50, -50, 20)
-	for _, c := range scenesClaims {
-		for tb, want := range map[*table.Table]judge.Verdict{yes: judge.Reproduced, no: judge.NotReproduced} {
-			f := experimenttest.Judge(t, scenesClaims, c.ID, tb, nil)
-			got := f.Verdict
-			if !strings.HasPrefix(c.Statement, "Ours") {
-				if got != judge.Untestable {
-					t.Errorf("%s: %s on stand-ins, want no verdict", c.ID, got)
-				}
-				got = f.Would
-			}
-			if got != want {
-				t.Errorf("%s: %s, want %s: %s", c.ID, got, want, f.Reason)
-			}
-		}
-	}
 }
 
 // τ is chosen per trial, on the part that the rule names.

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"metriclab/pkg/datasets/synthetic"
@@ -34,59 +33,6 @@ func flipsTable(valid string, wrong func(method string, share float64) float64) 
 		}
 	}
 	return tb
-}
-
-func TestFlipsClaimsPointTheRightWay(t *testing.T) {
-	of := func(ste, pa, rejecting float64) *table.Table {
-		return flipsTable(protocol.PARejectsB, func(method string, share float64) float64 {
-			switch method {
-			case protocol.STEERKLE, protocol.STEERKLETen:
-				return 100 + ste*share
-			case protocol.PARejectsB:
-				return 100 + rejecting*share
-			}
-			return 100 + pa*share
-		})
-	}
-	yes, no := of(900, 600, 300), of(300, 600, 900)
-	for _, c := range flipsClaims {
-		if f := experimenttest.Judge(t, flipsClaims, c.ID, yes, nil); f.Verdict != judge.Reproduced {
-			t.Errorf("%s on a supporting table: %s: %s", c.ID, f.Verdict, f.Reason)
-		}
-		if f := experimenttest.Judge(t, flipsClaims, c.ID, no, nil); f.Verdict != judge.NotReproduced {
-			t.Errorf("%s on an opposing table: %s: %s", c.ID, f.Verdict, f.Reason)
-		}
-	}
-}
-
-// Growth is from no flipped answers: a method that is worse throughout by the same amount does not degrade faster.
-func TestFlipsGrowthIsFromClean(t *testing.T) {
-	tb := flipsTable(protocol.PARejectsA, func(method string, share float64) float64 {
-		if method == protocol.STEERKLE || method == protocol.STEERKLETen {
-			return 300 + 300*share // of 200 to lose: 1.5 per share
-		}
-		return 100 + 800*share // of 400: 2
-	})
-	if f := experimenttest.Judge(t, flipsClaims, "flips-degrades", tb, nil); f.Verdict != judge.NotReproduced {
-		t.Errorf("growth: %s", f.Verdict)
-	}
-	if f := experimenttest.Judge(t, flipsClaims, "flips-lower", tb, nil); f.Verdict != judge.Reproduced {
-		t.Errorf("level: %s", f.Verdict)
-	}
-}
-
-// A method that is better without flipped answers has more to lose: it may grow by more points and lose the smaller share of them.
-func TestFlipsGrowthAsShare(t *testing.T) {
-	tb := flipsTable(protocol.PARejectsA, func(method string, share float64) float64 {
-		if method == protocol.STEERKLE || method == protocol.STEERKLETen {
-			return 400 + 300*share // of 100 to lose: 3 per share
-		}
-		return 100 + 600*share // of 400: 1.5
-	})
-	f := experimenttest.Judge(t, flipsClaims, "flips-degrades", tb, nil)
-	if f.Verdict != judge.Partly || !strings.Contains(f.Reason, "2 reproduced, 2 not reproduced") {
-		t.Errorf("growth in points and as a share: %s: %s", f.Verdict, f.Reason)
-	}
 }
 
 // Who is no better than chance without flipped answers has nothing to lose.
