@@ -412,13 +412,9 @@ const (
 )
 
 var releasedClaims = experiment.Claims([]experiment.Claim{
-	{
-		ID: "released-one-pass", View: "released-fig1b", Afterwards: knownThen,
-		Statement: "With a single pass over the data, both ERKLE methods outperformed all batch methods slightly.",
-		Where:     learning.FiveOne + "Fig. 1b", Theirs: experiment.FigureOnly,
-		Predicate: "Error of each batch method − that of each ERKLE method with β = 1 > 0, and 1.5 times the latter − the former > 0 (slightly), after all triplets: the smaller of the two differences, paired." + namedNote + rulesNote,
-		Test:      againstNamed([]string{protocol.PAERKLE, protocol.STEERKLE}, namedHows, protocol.Points, learning.Slightly),
-	},
+	Again(learning.Fig1Claims, "fig1b-one-pass", "released-one-pass", "released-fig1b", knownThen,
+		"Error of each batch method − that of each ERKLE method with β = 1 > 0, and 1.5 times the latter − the former > 0 (slightly), after all triplets: the smaller of the two differences, paired.", namedNote+rulesNote,
+		againstNamed([]string{protocol.PAERKLE, protocol.STEERKLE}, namedHows, protocol.Points, learning.Slightly)),
 	{
 		ID: "released-one-pass-better", View: "released-fig1b", Afterwards: knownThen,
 		Ours:      true,
@@ -427,28 +423,15 @@ var releasedClaims = experiment.Claims([]experiment.Claim{
 		Predicate: "Error of each batch method − that of each ERKLE method with β = 1 > 0 after all triplets, paired." + namedNote + rulesNote,
 		Test:      againstNamed([]string{protocol.PAERKLE, protocol.STEERKLE}, namedHows, protocol.Points, frame.Measure.Minus),
 	},
-	{
-		ID: "released-ten-passes", View: "released-fig1b", Afterwards: knownThen,
-		Statement: "With ten passes over the data, the ERKLE methods outperformed the batch methods by a large margin.",
-		Where:     learning.FiveOne + "Fig. 1b", Theirs: experiment.FigureOnly,
-		Predicate: "Error of each batch method − 1.5 times that of each ERKLE method with β = 10 > 0 after all triplets, paired." + namedNote + rulesNote,
-		Test:      againstNamed([]string{protocol.PAERKLETen, protocol.STEERKLETen}, namedHows, learning.Beyond, learning.ByMuch),
-	},
-	{
-		ID: "released-levels-off", View: "released-fig1b", Afterwards: knownThen,
-		Statement: "The batch methods level off more quickly than the ERKLE methods.",
-		Where:     learning.FiveOne + "Fig. 1b", Theirs: experiment.FigureOnly,
-		Predicate: "From the third last size to the last, the error of each ERKLE method, β = 1 and 10, falls by a greater share of itself than that of each batch method (difference of the shares > 0, paired)." + namedNote + rulesNote,
-		Test:      againstBatches(protocol.ERKLEs, namedHows, learning.OfTheError, func(r Reading, batch, online string) frame.Measure { return r.fall(online).Minus(r.fall(batch)) }),
-	},
-	{
-		ID: "released-few-passes", View: "released-fig1c", Afterwards: knownThen,
-		Statement: "Clearly, if only few passes through the data can be performed, then ERKLE is the better choice.",
-		Where:     learning.FiveOne + "Fig. 1c", Theirs: experiment.FigureOnly,
-		Predicate: "Error of the batch method after 1, 2 and 5 gradient steps − that of the ERKLE method of its loss after as many passes > 0, paired. The batch methods are the programs that the paper names, as they were released. " +
-			"Readings: so many steps on all triplets from I, or on each mini-batch from the kernel of the one before; τ and first step by validation, or best on test.",
-		Test: fewNamedSteps(),
-	},
+	Again(learning.Fig1Claims, "fig1b-ten-passes", "released-ten-passes", "released-fig1b", knownThen,
+		"Error of each batch method − 1.5 times that of each ERKLE method with β = 10 > 0 after all triplets, paired.", namedNote+rulesNote,
+		againstNamed([]string{protocol.PAERKLETen, protocol.STEERKLETen}, namedHows, learning.Beyond, learning.ByMuch)),
+	Again(learning.Fig1Claims, "fig1b-levels-off", "released-levels-off", "released-fig1b", knownThen,
+		"From the third last size to the last, the error of each ERKLE method, β = 1 and 10, falls by a greater share of itself than that of each batch method (difference of the shares > 0, paired).", namedNote+rulesNote,
+		againstBatches(protocol.ERKLEs, namedHows, learning.OfTheError, func(r Reading, batch, online string) frame.Measure { return r.fall(online).Minus(r.fall(batch)) })),
+	Again(learning.Fig1Claims, "fig1c-few-passes", "released-few-passes", "released-fig1c", knownThen,
+		"Error of the batch method after 1, 2 and 5 gradient steps − that of the ERKLE method of its loss after as many passes > 0, paired. The batch methods are the programs that the paper names, as they were released.",
+		" Readings: so many steps on all triplets from I, or on each mini-batch from the kernel of the one before; τ and first step by validation, or best on test.", fewNamedSteps()),
 	{
 		ID: "certified-one-pass", View: "released-fig1b", Afterwards: knownThen,
 		Ours:      true,

@@ -112,7 +112,7 @@ var Fig1 = experiment.Spec{
 	Columns: fig1Columns,
 	Trial:   protocol.Measured,
 	Views:   fig1Views,
-	Claims:  slices.Concat(fig1Claims, fig1Afterwards),
+	Claims:  slices.Concat(Fig1Claims, fig1Afterwards),
 	Choices: fig1Choices,
 	Cost:    90 * time.Second,
 }
@@ -290,14 +290,14 @@ var fig1Views = []experiment.View{
 	}.Draw},
 	{Name: "fig1b", Title: "Fig. 1b: ERKLE and batch methods against triplets seen", Draw: fig1bView(func(t *table.Table) string {
 		return fig1Batch + howFar(t, protocol.ByTest) + NinePasses
-	}, fig1Linear(), fig1bPanel("the same on logarithmic axes", protocol.ByTest)).Draw},
+	}, fig1bPanel("τ best on test, as in the paper", protocol.ByTest, false), fig1bPanel("the same on logarithmic axes", protocol.ByTest, true)).Draw},
 	{Name: "fig1b-readings", Title: "Fig. 1b under other rules for τ, and with fits that run on", Draw: fig1bView(func(t *table.Table) string {
 		reached := ""
 		if c := t.Where("reading", protocol.ByValidation, "passes", "").Values("converged"); len(c) > 0 {
 			reached = fmt.Sprintf(" Of the fits of the first panel, %.0f %% reached the residual.", frame.Percent.Mean(c))
 		}
 		return fig1Batch + " A sum of losses wants a τ that grows with the triplets: in the second panel each size has the one with the least validation error of its trial. In the third the residual asked for is 10⁻⁴, the cap 1000 iterations." + reached + howFar(t, ToConvergence) + NinePasses
-	}, fig1bPanel(protocol.ByValidation, protocol.ByValidation), fig1bPanel(atEachSize, atEachSize), fig1bPanel(ToConvergence, ToConvergence)).Draw},
+	}, fig1bPanel(protocol.ByValidation, protocol.ByValidation, true), fig1bPanel(atEachSize, atEachSize, true), fig1bPanel(ToConvergence, ToConvergence, true)).Draw},
 	{Name: "fig1c", Title: "Fig. 1c: error against passes over all triplets", Draw: frame.View{
 		Of: []string{"cell", passesCell}, Columns: 2, Missing: "any trial",
 		Panels: frame.Each(fig1cPanel("gradient steps δ best on test, as in the paper", protocol.ByTest), fig1cPanel("accelerated steps", accelerated)),
@@ -331,17 +331,10 @@ func fig1Panel(title, reading string, methods ...string) frame.Panel {
 	return p
 }
 
-// fig1bPanel has a logarithmic axis from 10 % and names at the lines' ends.
-func fig1bPanel(title, reading string) frame.Panel {
+// fig1bPanel has all methods on logarithmic axes, or on the paper's.
+func fig1bPanel(title, reading string, log bool) frame.Panel {
 	p := fig1Panel(title, reading, AllMethods...)
-	p.XLog, p.YLog, p.YMin, p.YMax = true, true, 10, 50
-	return p
-}
-
-// fig1Linear is the panel with the paper's axes.
-func fig1Linear() frame.Panel {
-	p := fig1Panel("τ best on test, as in the paper", protocol.ByTest, AllMethods...)
-	p.YMin, p.YMax = 10, 50
+	p.XLog, p.YLog, p.YMin, p.YMax = log, log, 10, 50
 	return p
 }
 

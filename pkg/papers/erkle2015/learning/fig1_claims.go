@@ -82,7 +82,7 @@ var FewPasses = []string{"1", "2", "5"}
 
 const FiveOne = "Section 5.1, "
 
-var fig1Claims = experiment.Claims([]experiment.Claim{
+var Fig1Claims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "fig1a-inverse-stalls",
 		View:      "fig1a",

@@ -319,7 +319,7 @@ func (a *batchAsker) round(ctx context.Context) error {
 }
 
 // activeStyles are the lines of the rules.
-var activeStyles = []plots.Line{{Name: askRandom, Color: plots.Grey}, {Name: askUncertain, Color: 0}, {Name: askCrowd, Color: 1, Dash: plots.Dashed}, {Name: askLogistic, Color: 2}}
+var activeStyles = []plots.Line{{Name: askRandom, Color: plots.Grey}, {Name: askUncertain}, {Name: askCrowd, Color: plots.Vermillion, Dash: plots.Dashed}, {Name: askLogistic, Color: plots.Green, Dash: plots.Dotted}}
 
 // activePanel shows the errors of a learner on some points.
 func activePanel(title string) frame.Panel {

@@ -120,8 +120,8 @@ var denoiseView = frame.View{
 }
 
 var denoiseLines = []plots.Line{
-	{Name: handleNone, Color: plots.Grey}, {Name: handleDenoise, Color: 0},
-	{Name: handleRejects[0], Color: 1, Dash: plots.Dashed}, {Name: handleRejects[1], Color: 2, Dash: plots.Dashed}, {Name: handleRejects[2], Color: 3, Dash: plots.Dashed},
+	{Name: handleNone, Color: plots.Grey}, {Name: handleDenoise},
+	{Name: handleRejects[0], Color: plots.Vermillion, Dash: plots.Dashed}, {Name: handleRejects[1], Color: plots.Green, Dash: plots.Dotted}, {Name: handleRejects[2], Color: plots.Purple, Dash: plots.LongDashed},
 }
 
 var denoiseClaims = experiment.Claims([]experiment.Claim{

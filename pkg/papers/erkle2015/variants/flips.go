@@ -122,9 +122,15 @@ var flipsView = frame.View{
 	From: flippedPercent, Columns: 2,
 	Panels: frame.Each(
 		flippedPanel("step rules and batch methods", "method", protocol.Mapped(slices.Concat(protocol.ERKLEs, []string{protocol.GNMDSBatch, protocol.STEBatch}), protocol.Styles.Line)),
-		flippedPanel("PA-ERKLE with other steps", "method", protocol.Mapped(slices.Concat([]string{protocol.PAERKLE}, flipRejecting, []string{protocol.PALow}), protocol.Styles.Line)),
+		frame.Panel{
+			Panel: plots.Panel{Title: "other steps, beside PA-ERKLE", XLabel: "flipped answers (%)", YLabel: "error above PA-ERKLE's (points)"},
+			Of: protocol.Mapped(append(slices.Clone(flipRejecting), protocol.PALow), func(method string) frame.Mark {
+				above := protocol.TestErrors.PerTrial("method", method).Minus(protocol.TestErrors.PerTrial("method", protocol.PAERKLE))
+				return frame.Line(protocol.Styles.Line(method), "percent", above, frame.Band{Scale: 100})
+			}),
+		},
 	),
-	Caption: flipsCaption(flipsProtocol), Missing: "any trial",
+	Caption: flipsCaption("Right: each trial's difference from its PA-ERKLE. " + flipsProtocol), Missing: "any trial",
 }
 
 // flippedPercent adds the share of flipped answers in per cent.

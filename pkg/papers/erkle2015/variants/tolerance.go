@@ -271,7 +271,7 @@ func tolerancePanel(p plots.Panel, title string, share frame.Measure) frame.Pane
 		return plots.Reference{Name: "exact projection, ε = 0", Color: plots.Grey, At: frame.Percent.Mean(share(exact))}
 	}}}
 	positive := frame.Only("tolerance", protocol.Mapped(tolerances[1:], table.Format)...)
-	for _, line := range frame.Lines("rule", []plots.Line{{Name: toBound, Color: 0}, {Name: toZero, Color: 1}}, "tolerance", share, frame.Percent) {
+	for _, line := range frame.Lines("rule", []plots.Line{{Name: toBound}, {Name: toZero, Color: plots.Vermillion, Dash: plots.Dashed}}, "tolerance", share, frame.Percent) {
 		out.Of = append(out.Of, func(rows *table.Table) plots.Mark { return line(positive(rows)) })
 	}
 	return out
