@@ -365,6 +365,16 @@ func Table(s experiment.Spec) *table.Table {
 	return table.New(slices.Concat([]string{"job", "cell", "trial"}, s.Columns.Texts()), s.Columns.Numbers())
 }
 
+// Published returns the committed table of an experiment to a test of a paper's room.
+func Published(t *testing.T, s experiment.Spec) *table.Table {
+	t.Helper()
+	tab, err := harness.ReadTable(s, filepath.Join("..", resultsDir, filepath.FromSlash(s.ID)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
 // Judge returns the finding of the claim of that ID on a made-up table; times is nil for
 // a claim that is not about times. It ends the test if there is no such claim or it
 // cannot be judged.

@@ -465,6 +465,7 @@ func TestImageClaims(t *testing.T) {
 		{"fig3a-pmk-15", imagesAsPrinted, judge.Reproduced},
 		{"fig3a-pmk-30", imagesAsPrinted, judge.Reproduced},
 		{"fig3a-sum-15", imagesAsPrinted, judge.Reproduced},
+		{"fig3a-sum-15", change(0.006, logDet...), judge.Reproduced}, // 0.6 points from the printed 73.7 %
 		{"fig3a-sum-15", change(-0.02, logDet...), judge.NotReproduced},
 	} {
 		f := experimenttest.Judge(t, fig3Claims, c.id, madeImages(c.world, caltechGrams), nil)

@@ -16,75 +16,26 @@ import (
 	"metriclab/pkg/table"
 )
 
-// reducedWorld is what a made-up run of logdet2012/reduction measures, by kind of J.
-type reducedWorld struct {
-	excess, wrong, spent func(j string) float64
-}
-
-func madeReduction(w reducedWorld) (t, times *table.Table) {
-	t = experimenttest.Table(Reduction)
-	times = table.New([]string{"job", "cell", "trial", "phase"}, []string{"wall_s", "cpu_s"})
-	for _, cell := range []string{"a, LogDet", "a, trace"} {
+// The claim of exactness reads J = I and the indicators of all constrained points, and no other J.
+func TestExactReductions(t *testing.T) {
+	made := func(off string) *table.Table {
+		tb := experimenttest.Table(Reduction)
 		for trial := range experimenttest.Trials {
-			for i, j := range append([]string{fitKernel, noReduction}, jNames...) {
-				ks := []int{10, 20, 40}
-				switch j {
-				case fitKernel:
-					ks = []int{100 - trial%2} // some rows have no pair
-				case jConstrained:
-					ks = []int{40, 100 - trial%2}
-				case noReduction:
-					ks = []int{300}
-				}
-				spread := 1 + 1e-3*float64((trial+i)%3)
+			for j, ks := range map[string][]int{fitKernel: {100 - trial%2}, noReduction: {300}, jConstrained: {40, 100 - trial%2}, jRandom: {40}} { // some rows have no pair
 				for _, k := range ks {
-					key := table.Key{"cell": cell, "trial": strconv.Itoa(trial), "J": j, "k": strconv.Itoa(k)}
-					add := func(kind string, value, of float64) {
-						key["kind"] = kind
-						t.Add(key, table.Values{"value": value, "of": of})
+					above := 1.0
+					if j == off || k == 40 {
+						above = 1.01
 					}
-					add("objective", 50*(1+w.excess(j)*spread), 50)
-					add("rank", float64(k), float64(k))
-					add("wrong", 1000*w.wrong(j)*spread, 1000)
-					times.Add(table.Key{"cell": cell, "trial": key["trial"], "phase": reductionPhase(j, strconv.Itoa(k))}, table.Values{"cpu_s": w.spent(j) * spread})
+					tb.Add(table.Key{"cell": "a", "trial": strconv.Itoa(trial), "J": j, "k": strconv.Itoa(k), "kind": "objective"}, table.Values{"value": 50 * above, "of": 50})
 				}
 			}
 		}
+		return tb
 	}
-	return t, times
-}
-
-func TestReductionClaimsPointTheRightWay(t *testing.T) {
-	by := func(plain float64, of map[string]float64) func(string) float64 {
-		return func(j string) float64 {
-			if v, ok := of[j]; ok {
-				return v
-			}
-			return plain
-		}
-	}
-	good := reducedWorld{by(0, map[string]float64{jRandom: 0.5, jKMeans: 0.2}), by(0.1, nil), by(0.2, map[string]float64{fitKernel: 1, noReduction: 4})}
-	for _, c := range []struct {
-		id   string
-		set  func(w *reducedWorld)
-		want judge.Verdict
-	}{
-		{"reduction-exact", func(*reducedWorld) {}, judge.Reproduced},
-		{"reduction-exact", func(w *reducedWorld) { w.excess = by(0, map[string]float64{jConstrained: 0.01}) }, judge.NotReproduced},
-		{"reduction-exact", func(w *reducedWorld) { w.excess = by(0, map[string]float64{noReduction: -0.01}) }, judge.NotReproduced},
-		{"reduction-default", func(*reducedWorld) {}, judge.Reproduced},
-		{"reduction-default", func(w *reducedWorld) { w.spent = by(1, map[string]float64{noReduction: 1.9}) }, judge.NotReproduced},
-		{"reduction-kmeans", func(*reducedWorld) {}, judge.Reproduced},
-		{"reduction-kmeans", func(w *reducedWorld) { w.excess = by(0, map[string]float64{jRandom: 0.1, jKMeans: 0.2}) }, judge.NotReproduced},
-		{"reduction-pays", func(*reducedWorld) {}, judge.Reproduced},
-		{"reduction-pays", func(w *reducedWorld) { w.spent = by(1, map[string]float64{jKMeans: 0.6}) }, judge.NotReproduced},
-		{"reduction-pays", func(w *reducedWorld) { w.wrong = by(0.1, map[string]float64{jKMeans: 0.13}) }, judge.NotReproduced},
-	} {
-		w := good
-		c.set(&w)
-		tb, times := madeReduction(w)
-		if f := experimenttest.Judge(t, reductionClaims, c.id, tb, times); f.Verdict != c.want {
-			t.Errorf("%s: %s, want %s: %s", c.id, f.Verdict, c.want, f.Reason)
+	for off, want := range map[string]judge.Verdict{"": judge.Reproduced, jConstrained: judge.NotReproduced, noReduction: judge.NotReproduced} {
+		if f := experimenttest.Judge(t, reductionClaims, "reduction-exact", made(off), nil); f.Verdict != want {
+			t.Errorf("objective above with %q: %s, want %s: %s", off, f.Verdict, want, f.Reason)
 		}
 	}
 }

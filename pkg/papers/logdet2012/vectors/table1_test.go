@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -13,10 +12,9 @@ import (
 	"metriclab/internal/realdata"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
-	"metriclab/pkg/judge"
+	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/papers/logdet2012/protocol"
-	"metriclab/pkg/table"
 )
 
 // The best of all permutations; and classes under other names are no error.
@@ -176,70 +174,12 @@ func TestClusteredDataAreThoseOfTable1(t *testing.T) {
 	}
 }
 
-// startedNames are the cells of Table 1.
-func startedNames() (names []string) {
-	for _, c := range Table1.Cells(experiment.Full) {
-		names = append(names, c.Name)
-	}
-	return names
-}
-
-// madeClusters makes the table of errors of 1,000 rows per data set.
-func madeClusters(errs func(database, method string) float64) *table.Table {
-	t := experimenttest.Table(Table1)
-	for _, name := range startedNames() {
-		for trial := range experimenttest.Trials {
-			for i, m := range clusterNames {
-				for fold := range protocol.Folds {
-					t.Add(table.Key{"cell": name, "trial": strconv.Itoa(trial), "kind": "wrong", "method": m, "constraints": strconv.Itoa(printedConstraints), "fold": strconv.Itoa(fold)},
-						table.Values{"value": 500*errs(baseOf(name), m) + 0.1*float64((trial+i)%3), "of": 500})
-				}
-			}
-		}
-	}
-	return t
-}
-
-// The printed errors support both claims; others, with LogDet the worst, neither.
-func TestTable1ClaimsPointTheRightWay(t *testing.T) {
-	as := map[string]string{plainLogDet: protocol.LogDetLinear, plainHMRF: hmrf}
-	printed := func(database, method string) float64 {
-		if m, ok := as[method]; ok {
-			method = m
-		}
-		return printedErrors[database][method]
-	}
-	for _, c := range table1Claims {
-		if f := experimenttest.Judge(t, table1Claims, c.ID, madeClusters(printed), nil); f.Verdict != judge.Reproduced {
-			t.Errorf("%s, as printed: %s: %s", c.ID, f.Verdict, f.Reason)
-		}
-		opposite := func(database, method string) float64 { return 0.5 - printed(database, method) }
-		if f := experimenttest.Judge(t, table1Claims, c.ID, madeClusters(opposite), nil); f.Verdict != judge.NotReproduced {
-			t.Errorf("%s, opposite: %s: %s", c.ID, f.Verdict, f.Reason)
-		}
-		chosenOnly := func(database, method string) float64 {
-			if _, ok := as[method]; ok {
-				return opposite(database, method)
-			}
-			return printed(database, method)
-		}
-		if f := experimenttest.Judge(t, table1Claims, c.ID, madeClusters(chosenOnly), nil); f.Verdict != judge.Partly {
-			t.Errorf("%s, as printed with γ and w chosen only: %s: %s", c.ID, f.Verdict, f.Reason)
-		}
-	}
-}
-
 // A table that lacks a reading of the starts gives no verdict.
 func TestTable1NeedsAllStarts(t *testing.T) {
-	whole := madeClusters(func(string, string) float64 { return 0.2 })
-	var first []int
-	for i, name := range whole.Index("cell") {
-		if name == baseOf(name) {
-			first = append(first, i)
+	all := experimenttest.Published(t, Table1)
+	for _, c := range table1Claims {
+		if _, err := c.Judge(frame.Only("cell", Ionosphere, Digits389)(all), nil); err == nil || !strings.Contains(err.Error(), "1 readings of the starts, want 4") {
+			t.Errorf("%s: error is %v", c.ID, err)
 		}
-	}
-	whole = whole.Rows(first...)
-	if _, err := table1Claims[0].Judge(whole, nil); err == nil || !strings.Contains(err.Error(), "1 readings of the starts, want 4") {
-		t.Errorf("error is %v", err)
 	}
 }
