@@ -68,10 +68,13 @@ func drawTable1(all []results) plots.Drawing {
 			n(trainRows), n(testRows), n(links), fmt.Sprintf("%.0f", stat.Mean(column("size", "", similarLinks, "count")(r.t), nil)), n(stepsTaken),
 			in(trainRows), in(validRows), in(links), in(stepsTaken)})
 	}
-	return plots.Drawing{Text: text, Caption: plots.Caption{Shows: "Objects, features and classes, beside what Table 1 prints, and what a trial draws: half of the objects train, the others test (stratified; two halves as in Davis et al. 2007, " +
-		"which the paper follows); 40c(c−1) different random pairs of training rows of c classes, or all pairs if there are fewer; T steps, the first number beyond 20 % of all pairs of training rows, present them in random order, again and " +
-		"again (in soybean there are more pairs than steps, so that none recurs). C is chosen on 30 % of the training rows after learning on the other 70 %, with T/4 steps of their T. " +
-		"The paper's BDG100 (Table 1; BDG10 in Table 2) is not public: mfeat, Karhunen-Loève and Zernike features of handwritten digits, is a stand-in. Similar: mean over the trials."}}
+	return plots.Drawing{Text: text, Caption: plots.Caption{
+		Shows: "Objects, features and classes, beside what Table 1 prints, and what a trial draws. Similar: mean over the trials.",
+		Data:  "The paper's BDG100 (Table 1; BDG10 in Table 2) is not public: mfeat, Karhunen-Loève and Zernike features of handwritten digits, is a stand-in.",
+		Protocol: "Half of the objects train, the others test (stratified; two halves as in Davis et al. 2007, which the paper follows). There are 40c(c−1) different random pairs of training rows of c classes, or all pairs if there are fewer. " +
+			"T steps, the first number beyond 20 % of all pairs of training rows, present them in random order, again and again (in soybean there are more pairs than steps: none recurs). " +
+			"C is chosen on 30 % of the training rows after learning on the other 70 %, with T/4 steps of their T.",
+	}}
 }
 
 // comparisonCaption is a caption with data and settings; how is what a view adds to them.

@@ -210,8 +210,12 @@ func drawRelaxTime(t, times *table.Table) (plots.Drawing, error) {
 		}
 		d.Panels = append(d.Panels, p)
 	}
-	d.Caption = plots.Caption{Shows: fmt.Sprintf("CPU time of the T steps and the projection at the end, with the matrix projected on the positive semi-definite cone, and b made at least 1, after every q updates. q = 1 is the paper's ⁺, \"end\" its ⁻. "+
-		"A projection of several eigenvalues needs all eigenpairs, that of one at each step only the least. Geometric means over %d random splits; bands are corrected resampled 95 %% t intervals of the logarithm. C and k are chosen for each q by the error on validation rows, which is not timed. Small databases are learned %d times in a row.", len(t.Unique("trial")), repeatsOfSmall)}
+	d.Caption = plots.Caption{
+		Shows: "CPU time of the T steps and the projection at the end, with the matrix projected on the positive semi-definite cone, and b made at least 1, after every q updates. q = 1 is the paper's ⁺, \"end\" its ⁻.",
+		Protocol: fmt.Sprintf("A projection of several eigenvalues needs all eigenpairs, that of one at each step only the least. C and k are chosen for each q by the error on validation rows, which is not timed. "+
+			"Small databases are learned %d times in a row.", repeatsOfSmall),
+		Intervals: fmt.Sprintf("Geometric means over %d random splits; bands are corrected resampled 95 %% t intervals of the logarithm.", len(t.Unique("trial"))),
+	}
 	return d, nil
 }
 

@@ -260,9 +260,10 @@ var boundsView = frame.View{
 	Missing: "any stream",
 	Caption: func(*table.Table) plots.Caption {
 		return plots.Caption{
-			Shows: "Loss suffered (mean over trials) and its bound (least over trials), along streams of made-up pairs.",
-			Protocol: "Above: the plain sum of losses, pairs that a metric of rank 3 separates; right, start threshold 10. " +
-				"Middle left: squared losses of kernel POLA on two rings, under the quadratic kernel. The others: squared losses of the relaxed POLA (Eq. 12) for three γ, a tenth of the labels turned round; the bound grows with the loss of the metric by which labels were made. Proofs: docs/errata.md.",
+			Shows: "Loss suffered and its bound. Above: the plain sum of losses; right, start threshold 10. Middle left: squared losses of kernel POLA. " +
+				"The others: squared losses of the relaxed POLA (Eq. 12) for three γ; the bound grows with the loss of the metric by which labels were made. Proofs: docs/errata.md.",
+			Data:      "Made-up pairs. Above: a metric of rank 3 separates them. Middle left: two rings, under the quadratic kernel. The others: a tenth of the labels is turned round.",
+			Intervals: "The loss is the mean over trials, the bound the least.",
 		}
 	},
 }

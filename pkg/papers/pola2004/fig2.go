@@ -246,12 +246,10 @@ func fig2View(reading synthetic.NoiseReading) frame.View {
 		Missing: "images of the first trial under the reading " + reading.String(),
 		Caption: func(*table.Table) plots.Caption {
 			return plots.Caption{
-				Shows: "64 noisy 12×12 images of 2 (first half) and 5 (first trial).",
-				Data:  "Noise reading: " + describeNoise[reading] + "; 0 dB.",
-				Protocol: "Top: the images, and each image rebuilt from its mean and one " +
-					"direction: PCA's first component, or the largest eigenvector of POLA's matrix after one pass over all 2,016 pairs. Bottom: the distances " +
-					"between the images above; a block structure separates the digits. Images are scaled by one factor so that the clean digits have unit norm on average; the noise has the " +
-					"energy of the clean image; POLA starts from b₁ = 1; adding the mean to POLA's reconstruction is our choice. Grey values run over the range of each panel.",
+				Shows: "Top: 64 noisy images of 2 (first half) and 5, and each image rebuilt from the mean and one direction: PCA's first component, or the largest eigenvector of POLA's matrix. " +
+					"Bottom: the distances between the images above; a block structure separates the digits. The first trial is shown; grey values run over the range of each panel.",
+				Data:     "Glyphs of 12×12 pixels, scaled by one factor to unit norm on average. Noise: " + describeNoise[reading] + "; 0 dB, the energy of the clean image.",
+				Protocol: "POLA takes one pass over all 2,016 pairs from b₁ = 1. Adding the mean to its reconstruction is our choice.",
 			}
 		},
 	}
@@ -277,8 +275,9 @@ var fig2MeasuresView = frame.View{
 		frame.WithInterval("order probability of distances (%)", fig2Measure("order"), frame.Band{}),
 	}},
 	Missing: "any images",
-	Caption: frame.Says("Nearest-prototype accuracy: the share of images that lie nearer to the clean image of their own digit; it says what a machine can tell, not what a human eye sees (the noisy images themselves reach 100).",
-		"", "Order probability: the probability that two images of different digits are farther apart than two of the same digit (50 is chance, 100 a perfect block structure).", drawsOnly),
+	Caption: frame.Says("Nearest-prototype accuracy: the share of images that lie nearer to the clean image of their own digit; it says what a machine can tell, not what a human eye sees (the noisy images themselves reach 100). "+
+		"Order probability: the probability that two images of different digits are farther apart than two of the same digit (50 is chance, 100 a perfect block structure).",
+		"The images of Fig. 2.", "", drawsOnly),
 }
 
 var fig2Rows = func() (rows []frame.Row) {

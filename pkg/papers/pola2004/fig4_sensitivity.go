@@ -190,10 +190,11 @@ var fig4SensitivityView = frame.View{
 	Missing: noErrors,
 	Caption: func(t *table.Table) plots.Caption {
 		return plots.Caption{
-			Shows: fmt.Sprintf("Mean balanced error over %s; the protocol is that of Fig. 4.", rarerTopics(t)),
-			Protocol: "Left: POLA with the nearest pair, one choice changed at a time: start threshold b₁, number and choice of words (by information gain: " +
-				"about the topic's labels in the whole stream), documents in the stream; what the other algorithms gain by such a change was not run. Right: all algorithms in the main setting, and with words of the first documents only; PAUM with the margins of Fig. 4. " +
-				"The main setting chose PAUM's margins and POLA's relaxation for Fig. 4. No topic of Fig. 4 took part, but documents of these topics often have one of Fig. 4's too: nearly all on soybean also have oilseed.",
+			Shows: "Mean balanced error. Left: POLA with the nearest pair, one choice changed at a time: start threshold b₁, number and choice of words (by information gain: " +
+				"about the topic's labels in the whole stream), documents in the stream. Right: all algorithms in the main setting, and with words of the first documents only; PAUM with the margins of Fig. 4.",
+			Data: fmt.Sprintf("Documents on %s. No topic of Fig. 4 took part, but documents of these topics often have one of Fig. 4's too: nearly all on soybean also have oilseed.", rarerTopics(t)),
+			Protocol: "The protocol is that of Fig. 4. What the other algorithms gain by a change of one choice was not run. " +
+				"The main setting chose PAUM's margins and POLA's relaxation for Fig. 4.",
 			Intervals: "95 % intervals are a jackknife over consecutive segments of the stream.",
 		}
 	},

@@ -163,9 +163,10 @@ var theorem1View = frame.View{
 	Missing: "any stream",
 	Caption: func(*table.Table) plots.Caption {
 		return plots.Caption{
-			Shows: "Cumulative squared loss of POLA (mean over trials, band: least to largest trial) and Theorem 1's bound " +
-				"R(‖A*‖² + (b* − b₁)²) of the trial with the smallest bound, on streams of pairs that a metric of rank 3 separates with margin; drawn from the first round at which every trial has suffered a loss. The number of mistakes lies below the loss.",
-			Data: "d = 200 is the stream of d = 10 padded with zeros and rotated.",
+			Shows: "Cumulative squared loss of POLA and Theorem 1's bound R(‖A*‖² + (b* − b₁)²) of the trial with the smallest bound, " +
+				"from the first round at which every trial has suffered a loss. The number of mistakes lies below the loss.",
+			Data:      "Streams of pairs that a metric of rank 3 separates with margin; d = 200 is the stream of d = 10 padded with zeros and rotated.",
+			Intervals: "Means over trials; the band is from the least to the largest trial.",
 		}
 	},
 }

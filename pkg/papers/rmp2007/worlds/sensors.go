@@ -245,10 +245,11 @@ var sensorsView = frame.View{
 	}},
 	Caption: func(t *table.Table) plots.Caption {
 		return frame.Says("Regret per object and round so far of sensors that follow moving objects (ours; the paper only names the application): the loss minus that of the best fixed placement of as many rounds, as found by 10 runs of FasterPAM, a local optimum, so that the true regret may be a little larger; "+
-			"below 0 the learner does better than any fixed placement it is compared with.", describeSensors,
-			fmt.Sprintf("Worlds: grazing: herds stay where they are. circling: herds go round in small circles, five times. migrating: herds go round the grid, once. "+
-				"RMP: η as printed or corrected for the length of the run, or as printed with the doubling trick, which forgets all costs after 1, 3, 7, ... rounds. FTL: follow-the-leader, by k-medoids. "+
-				"Random places: η as printed over 4 random places. The table is after %d rounds.", protocol.LastRound(t)), protocol.TrialsCover)(t)
+			"below 0 the learner does better than any fixed placement it is compared with. "+
+			fmt.Sprintf("The table is after %d rounds.", protocol.LastRound(t)),
+			describeSensors+" Worlds: grazing: herds stay where they are. circling: herds go round in small circles, five times. migrating: herds go round the grid, once.",
+			"RMP: η as printed or corrected for the length of the run, or as printed with the doubling trick, which forgets all costs after 1, 3, 7, ... rounds. FTL: follow-the-leader, by k-medoids. "+
+				"Random places: η as printed over 4 random places.", protocol.TrialsCover)(t)
 	},
 	Missing: "losses in any world",
 }
@@ -273,7 +274,7 @@ func drawSensorFrames(t *table.Table) (plots.Drawing, error) {
 		d.Panels = append(d.Panels, d.Frames[k])
 	}
 	d.Caption = plots.Caption{Shows: "Frames of one run (first trial; ours) in which four herds go round the grid once: the objects of a round, and the sensors that two forms of RMP have placed before they see them. With the doubling trick RMP forgets all costs after 1, 3, 7, ... rounds; " +
-		"with η as printed for the length of the run it remembers all. " + describeSensors + fmt.Sprintf(" The animation has %d frames.", len(d.Frames))}
+		"with η as printed for the length of the run it remembers all. " + fmt.Sprintf("The animation has %d frames.", len(d.Frames)), Data: describeSensors}
 	return d, nil
 }
 
