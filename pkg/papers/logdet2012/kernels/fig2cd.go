@@ -82,15 +82,15 @@ func drawDigits(env *experiment.Env, seed random.Seed, dataset string, s planeSe
 	if dataset == bags.MadeUpDigits {
 		a, b := synthetic.GlyphDigits(seed.Stream("digits"), s.Known+s.Queries, s.Queries)
 		x, y := a.Set(a.All(), datasets.Scale01), b.Set(b.All(), datasets.Scale01)
-		whole := images{x.X, x.Y}.with(images{y.X, y.Y})
-		set, train = &datasets.Set{X: whole.x, Y: whole.y}, a.N
+		whole := protocol.Part{X: x.X, Y: x.Y}.With(protocol.Part{X: y.X, Y: y.Y})
+		set, train = &datasets.Set{X: whole.X, Y: whole.Y}, a.N
 	} else {
 		var err error
 		if set, err = env.Data.Set(dataset); err != nil {
 			return nil, err
 		}
 	}
-	rowsOf := func(rows []int) images { return images{set.Rows(rows), set.Labels(rows)} }
+	rowsOf := func(rows []int) protocol.Part { return protocol.RowsOf(set, rows) }
 	var labelled, rest []int
 	taken := make([]int, digitCount)
 	for _, i := range seed.Stream("digits of zip.train").Perm(train) {
@@ -105,7 +105,7 @@ func drawDigits(env *experiment.Env, seed random.Seed, dataset string, s planeSe
 	if slices.Min(taken) < s.Each || more < 1 || len(rest) < more+s.Queries {
 		return nil, fmt.Errorf("logdet2012: %s: %d digits for training do not do for %d of each class, %d known ones and %d queries", dataset, train, s.Each, s.Known, s.Queries)
 	}
-	out := &drawnDigits{labelled: rowsOf(labelled), unlabelled: rowsOf(rest[:more]), queries: map[string]images{trainQueries: rowsOf(rest[more : more+s.Queries])}}
+	out := &drawnDigits{labelled: rowsOf(labelled), unlabelled: rowsOf(rest[:more]), queries: map[string]protocol.Part{trainQueries: rowsOf(rest[more : more+s.Queries])}}
 	test := sample.Choose(seed.Stream("digits of zip.test"), set.N()-train, s.Queries)
 	for k := range test {
 		test[k] += train
@@ -124,11 +124,11 @@ func fig2cdTrial(ctx context.Context, run *experiment.Run) error {
 		key["kernel"] = s.Kernel
 		run.Rows.Add(key, values)
 	}
-	n := len(d.labelled.y)
+	n := len(d.labelled.Y)
 	for _, size := range []struct {
 		what      string
 		value, of int
-	}{{labelledDigits, n, s.Known}, {unlabelledDigits, len(d.unlabelled.y), s.Known}, {queryDigits, s.Queries, s.Queries}} {
+	}{{labelledDigits, n, s.Known}, {unlabelledDigits, len(d.unlabelled.Y), s.Known}, {queryDigits, s.Queries, s.Queries}} {
 		add(table.Key{"kind": "size", "at": size.what}, table.Values{"value": float64(size.value), "of": float64(size.of)})
 	}
 
@@ -190,15 +190,15 @@ func fig2cdTrial(ctx context.Context, run *experiment.Run) error {
 			}
 			for _, rule := range planeRules {
 				values := table.Values{}
-				for digit, v := range planeF1(at, q.y, rule) {
+				for digit, v := range planeF1(at, q.Y, rule) {
 					values[digitColumn(digit)] = v
 				}
 				add(key("f1", rule), values)
 			}
-			wrong := wrongVotes(near, d.labelled.y, at, q.y, planeNeighbours)
-			add(key("wrong", ""), table.Values{"value": float64(wrong), "of": float64(len(q.y))})
+			wrong := wrongVotes(near, d.labelled.Y, at, q.Y, planeNeighbours)
+			add(key("wrong", ""), table.Values{"value": float64(wrong), "of": float64(len(q.Y))})
 			if s.Kernel == knownGraph && part == testQueries && slices.Contains(mapMethods, method.name) {
-				addMap(at, q.y, func(digit int, values table.Values) {
+				addMap(at, q.Y, func(digit int, values table.Values) {
 					k := key("map", "")
 					k["at"] = strconv.Itoa(digit)
 					add(k, values)

@@ -156,34 +156,10 @@ func planeSettingsOf(kernel string, scale experiment.Scale) (s planeSettings, da
 	return s, dataset
 }
 
-// images are digits with their classes.
-type images struct {
-	x *mat.Dense
-	y []int
-}
-
-// with returns these images and then others.
-func (m images) with(other images) images {
-	var x mat.Dense
-	x.Stack(m.x, other.x)
-	return images{&x, slices.Concat(m.y, other.y)}
-}
-
-// of returns some of the images, in that order.
-func (m images) of(rows []int) images {
-	_, d := m.x.Dims()
-	out := images{mat.NewDense(len(rows), d, nil), make([]int, len(rows))}
-	for k, i := range rows {
-		out.x.SetRow(k, m.x.RawRowView(i))
-		out.y[k] = m.y[i]
-	}
-	return out
-}
-
 // drawnDigits are those of a trial.
 type drawnDigits struct {
-	labelled, unlabelled images
-	queries              map[string]images // by part
+	labelled, unlabelled protocol.Part
+	queries              map[string]protocol.Part // by part
 }
 
 // Sizes of logdet2012/fig2cd.
@@ -234,8 +210,8 @@ func (s planeSettings) kernels() []planeKernel {
 // distance of labelled digits is 1.
 type planeProblem struct {
 	settings planeSettings
-	labelled images
-	known    images // with the unlabelled ones
+	labelled protocol.Part
+	known    protocol.Part // with the unlabelled ones
 	gaussian kernels.Gaussian
 	graph    *mat.Dense    // points of the graph, nil without one
 	s        *mat.SymDense // of the data-dependent kernel
@@ -248,25 +224,25 @@ type planeProblem struct {
 }
 
 // newPlaneProblem returns the problem of some digits under a kernel. purpose names them.
-func newPlaneProblem(ctx context.Context, labelled, unlabelled images, s planeSettings, k planeKernel, seed random.Seed, purpose string) (*planeProblem, error) {
-	median, err := kernels.MedianSqDist(nil, labelled.x)
+func newPlaneProblem(ctx context.Context, labelled, unlabelled protocol.Part, s planeSettings, k planeKernel, seed random.Seed, purpose string) (*planeProblem, error) {
+	median, err := kernels.MedianSqDist(nil, labelled.X)
 	if err != nil {
 		return nil, err
 	}
-	p := &planeProblem{settings: s, labelled: labelled, known: labelled.with(unlabelled), unit: 1, paths: map[float64][]ssikdr.Result{}}
+	p := &planeProblem{settings: s, labelled: labelled, known: labelled.With(unlabelled), unit: 1, paths: map[float64][]ssikdr.Result{}}
 	if p.gaussian, err = kernels.NewGaussian(0.5 / (k.width * median)); err != nil {
 		return nil, err
 	}
 	if k.weight > 0 {
-		if p.graph = p.known.x; s.Kernel == labelledGraph {
-			p.graph = labelled.x
+		if p.graph = p.known.X; s.Kernel == labelledGraph {
+			p.graph = labelled.X
 		}
 		if p.s, err = p.deformation(ctx, k.weight); err != nil {
 			return nil, err
 		}
 	}
-	n := len(labelled.y)
-	p.gram = symmetric(p.between(labelled.x, labelled.x))
+	n := len(labelled.Y)
+	p.gram = matrix.Symmetric(p.between(labelled.X, labelled.X))
 	all := protocol.AllPairs(n)
 	if p.unit, err = medianOf(p.gram, all); err != nil {
 		return nil, err
@@ -277,8 +253,8 @@ func newPlaneProblem(ctx context.Context, labelled, unlabelled images, s planeSe
 		return nil, err
 	}
 	rng := seed.Stream("pairs, " + purpose)
-	for _, pair := range digitPairs(rng, labelled.y, s.Far) {
-		p.constraints = append(p.constraints, within(labelled.y[pair[0]] == labelled.y[pair[1]], pair[0], pair[1], u, l))
+	for _, pair := range digitPairs(rng, labelled.Y, s.Far) {
+		p.constraints = append(p.constraints, within(labelled.Y[pair[0]] == labelled.Y[pair[1]], pair[0], pair[1], u, l))
 	}
 	return p, nil
 }
@@ -320,31 +296,19 @@ func (p *planeProblem) between(a, b *mat.Dense) *mat.Dense {
 }
 
 // near returns kernel values between digits and those with labels, or all known ones.
-func (p *planeProblem) near(known bool, m images) *mat.Dense {
+func (p *planeProblem) near(known bool, m protocol.Part) *mat.Dense {
 	if known {
-		return p.between(m.x, p.known.x)
+		return p.between(m.X, p.known.X)
 	}
-	return p.between(m.x, p.labelled.x)
+	return p.between(m.X, p.labelled.X)
 }
 
 // knownGram returns the Gram matrix of the known digits.
 func (p *planeProblem) knownGram() *mat.SymDense {
 	if p.ofKnown == nil {
-		p.ofKnown = symmetric(p.between(p.known.x, p.known.x))
+		p.ofKnown = matrix.Symmetric(p.between(p.known.X, p.known.X))
 	}
 	return p.ofKnown
-}
-
-// symmetric returns the mean of a and aᵀ.
-func symmetric(a *mat.Dense) *mat.SymDense {
-	n, _ := a.Dims()
-	out := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := range i + 1 {
-			out.SetSym(i, j, a.At(i, j)/2+a.At(j, i)/2)
-		}
-	}
-	return out
 }
 
 // digitPairs returns all pairs within a class, and as many as far between any two classes, drawn; all if there are fewer.
@@ -502,7 +466,7 @@ func planeMethodsOf(s planeSettings) []planeMethod {
 		name:  kernelFDA,
 		label: func(c planeCandidate) string { return ", ridge " + table.Format(c.ridge) },
 		fit: func(ctx context.Context, p *planeProblem, c planeCandidate, _ *rand.Rand, _ int) (planeFit, error) {
-			r, err := kernelized.FitFDAGram(ctx, p.gram, p.labelled.y, kernelized.FDAParams{K: dims, Ridge: c.ridge})
+			r, err := kernelized.FitFDAGram(ctx, p.gram, p.labelled.Y, kernelized.FDAParams{K: dims, Ridge: c.ridge})
 			return planeFit{place: func(cross *mat.Dense) (*mat.Dense, error) { return r.Embed(cross) }}, err
 		},
 	}
@@ -541,10 +505,10 @@ func choosePlanes(ctx context.Context, d *drawnDigits, s planeSettings, seed ran
 			wrong[m][k] = make([]int, len(method.candidates))
 		}
 	}
-	within := sample.StratifiedFolds(seed.Stream("folds"), d.labelled.y, protocol.Folds)
+	within := sample.StratifiedFolds(seed.Stream("folds"), d.labelled.Y, protocol.Folds)
 	for f := range protocol.Folds {
 		learn, held := protocol.Parted(within, f)
-		a, b := d.labelled.of(learn), d.labelled.of(held)
+		a, b := d.labelled.Of(learn), d.labelled.Of(held)
 		purpose := fmt.Sprintf("fold %d", f)
 		for k, candidate := range candidates {
 			p, err := newPlaneProblem(ctx, a, d.unlabelled, s, candidate, seed, purpose)
@@ -570,7 +534,7 @@ func choosePlanes(ctx context.Context, d *drawnDigits, s planeSettings, seed ran
 					if err != nil {
 						return nil, err
 					}
-					wrong[m][k][c] += wrongVotes(near, a.y, far, b.y, s.Vote)
+					wrong[m][k][c] += wrongVotes(near, a.Y, far, b.Y, s.Vote)
 				}
 			}
 		}

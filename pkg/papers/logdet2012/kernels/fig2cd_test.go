@@ -47,10 +47,10 @@ func TestPlaneF1(t *testing.T) {
 						rest = append(rest, j)
 					}
 				}
-				others := images{at, y}.of(rest)
+				others := protocol.Part{X: at, Y: y}.Of(rest)
 				got := 0
 				if rule == voteRule {
-					knn, err := nearest.NewKNN(metric.Euclidean{}, others.x, others.y, nearest.KNNOptions{})
+					knn, err := nearest.NewKNN(metric.Euclidean{}, others.X, others.Y, nearest.KNNOptions{})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -63,11 +63,11 @@ func TestPlaneF1(t *testing.T) {
 					best := math.Inf(1)
 					for c := range digitCount {
 						n, mean := 0.0, []float64{0, 0}
-						for j, d := range others.y {
+						for j, d := range others.Y {
 							if d == c {
 								n++
-								mean[0] += others.x.At(j, 0)
-								mean[1] += others.x.At(j, 1)
+								mean[0] += others.X.At(j, 0)
+								mean[1] += others.X.At(j, 1)
 							}
 						}
 						if d := math.Hypot(mean[0]/n-at.At(i, 0), mean[1]/n-at.At(i, 1)); n > 0 && d < best-1e-12 {
@@ -144,14 +144,14 @@ func TestPlaneKernel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m, err := medianOf(p.gram, protocol.AllPairs(len(p.labelled.y))); err != nil || math.Abs(m-1) > 1e-12 {
+		if m, err := medianOf(p.gram, protocol.AllPairs(len(p.labelled.Y))); err != nil || math.Abs(m-1) > 1e-12 {
 			t.Errorf("%s: median squared distance %v (%v), want 1", kernel, m, err)
 		}
 		if err := kernels.CheckGram(p.knownGram()); err != nil {
 			t.Errorf("%s: %v", kernel, err)
 		}
 		if want := map[string]int{knownGraph: s.Known, labelledGraph: digitCount * s.Each}[kernel]; want > 0 {
-			q := d.queries[testQueries].x
+			q := d.queries[testQueries].X
 			k0 := kernels.Gram(p.gaussian, p.graph)
 			l := kernels.Learned{Alpha: 1, S: p.s}
 			for i := range want {
@@ -172,7 +172,7 @@ func TestPlaneKernel(t *testing.T) {
 // TestDigitPairs: all pairs within classes, and as many as asked for between any two.
 func TestDigitPairs(t *testing.T) {
 	_, d := smokePlanes(t, noGraph)
-	y := d.labelled.y
+	y := d.labelled.Y
 	count := map[[2]int]int{}
 	seen := map[[2]int]bool{}
 	for _, p := range digitPairs(rand.New(rand.NewPCG(92, 3)), y, 5) {
@@ -217,15 +217,15 @@ func TestLastPlane(t *testing.T) {
 // TestQueriesChooseNothing: neither images nor classes of queries enter kernels, choices or fits, and no query is a known digit.
 func TestQueriesChooseNothing(t *testing.T) {
 	s, d := smokePlanes(t, knownGraph)
-	known := d.labelled.with(d.unlabelled)
+	known := d.labelled.With(d.unlabelled)
 	for _, part := range queryParts {
 		q := d.queries[part]
-		if len(q.y) != s.Queries {
-			t.Errorf("%s: %d queries", part, len(q.y))
+		if len(q.Y) != s.Queries {
+			t.Errorf("%s: %d queries", part, len(q.Y))
 		}
-		for i := range q.y {
-			for j := range known.y {
-				if slices.Equal(q.x.RawRowView(i), known.x.RawRowView(j)) {
+		for i := range q.Y {
+			for j := range known.Y {
+				if slices.Equal(q.X.RawRowView(i), known.X.RawRowView(j)) {
 					t.Fatalf("%s: query %d is known digit %d", part, i, j)
 				}
 			}
@@ -240,7 +240,7 @@ func TestQueriesChooseNothing(t *testing.T) {
 	}
 	before := choose()
 	for part, q := range maps.Clone(d.queries) {
-		d.queries[part] = images{mat.NewDense(len(q.y), 3, nil), make([]int, len(q.y))} // too narrow to be used
+		d.queries[part] = protocol.Part{X: mat.NewDense(len(q.Y), 3, nil), Y: make([]int, len(q.Y))} // too narrow to be used
 	}
 	if after := choose(); !slices.Equal(before, after) {
 		t.Errorf("other queries, other choices: %v, %v", before, after)

@@ -147,11 +147,7 @@ func newReducible(set *datasets.Set, s reductionSettings, seed random.Seed) (*re
 	r.kernel = &protocol.Kernelised{All: k, Train: k.SliceSym(0, n)}
 
 	chosen := sample.Choose(seed.Stream("constrained rows"), n, min(s.Constrained, n))
-	known := make([]int, len(chosen))
-	for a, i := range chosen {
-		known[a] = session.Train.Y[i]
-	}
-	links, err := sample.DistinctLinks(seed.Stream("pairs"), known, min(s.Pairs, len(chosen)*(len(chosen)-1)/2))
+	links, err := sample.DistinctLinks(seed.Stream("pairs"), session.Train.Of(chosen).Y, min(s.Pairs, len(chosen)*(len(chosen)-1)/2))
 	if err != nil {
 		return nil, err
 	}

@@ -46,11 +46,7 @@ func IterationCap(fits string) string { return "iterations at most, " + fits }
 const LogDetWider = LogDetGaussian + ", wider grid"
 
 func CountOf(y []int) int {
-	seen := map[int]bool{}
-	for _, c := range y {
-		seen[c] = true
-	}
-	return len(seen)
+	return len(slices.Compact(slices.Sorted(slices.Values(y))))
 }
 
 // The methods by the names of Fig. 1(a), in the order of its legend.
@@ -238,10 +234,12 @@ func fitLMNN(ctx context.Context, s *Session, _ itml.BoundRule, c Candidate, b B
 }
 
 // asGoodAs counts the candidates with as few rows wrong as one of them, itself among them.
-func (c Choice) asGoodAs(which int) int {
-	n := 0
-	for _, w := range c.Wrong {
-		if w == c.Wrong[which] {
+func (c Choice) asGoodAs(which int) int { return equal(c.Wrong, c.Wrong[which]) }
+
+// equal counts the numbers that are v.
+func equal(of []int, v int) (n int) {
+	for _, w := range of {
+		if w == v {
 			n++
 		}
 	}

@@ -206,13 +206,7 @@ func (p *Problem) ScoreNeighbours(ctx context.Context, m Method, s NeighbourSett
 		add("wrong", LabelOf(k), tested[i], len(p.Test.Y))
 	}
 	best := slices.Min(inner)
-	ties := 0
-	for _, w := range inner {
-		if w == best {
-			ties++
-		}
-	}
-	add("chosen", LabelOf(s.Ks[slices.Index(inner, best)]), ties, len(s.Ks))
+	add("chosen", LabelOf(s.Ks[slices.Index(inner, best)]), equal(inner, best), len(s.Ks))
 	return nil
 }
 
@@ -331,6 +325,16 @@ type Part struct {
 }
 
 func RowsOf(s *datasets.Set, idx []int) Part { return Part{s.Rows(idx), s.Labels(idx)} }
+
+// Of are some of the rows, in that order.
+func (p Part) Of(rows []int) Part { return RowsOf(&datasets.Set{X: p.X, Y: p.Y}, rows) }
+
+// With are these rows and then others.
+func (p Part) With(other Part) Part {
+	var x mat.Dense
+	x.Stack(p.X, other.X)
+	return Part{&x, slices.Concat(p.Y, other.Y)}
+}
 
 // Session is what a method learns from, and what it is scored on.
 type Session struct {

@@ -159,10 +159,7 @@ type clustering struct {
 }
 
 func newClustering(x *mat.Dense, y []int, k int, learn, held []int, most int, seed random.Seed, purpose string) (*clustering, error) {
-	known := make([]int, len(learn))
-	for a, i := range learn {
-		known[a] = y[i]
-	}
+	known := protocol.Part{X: x, Y: y}.Of(learn).Y
 	links, err := sample.DistinctLinks(seed.Stream("pairs, "+purpose), known, min(most, len(learn)*(len(learn)-1)/2))
 	if err != nil {
 		return nil, err
@@ -293,7 +290,7 @@ func newClusterings(x *mat.Dense, y []int, s clusterSettings, seed random.Seed) 
 		if err != nil {
 			return nil, nil, err
 		}
-		rows := protocol.RowsOf(&datasets.Set{X: x, Y: y}, train)
+		rows := protocol.Part{X: x, Y: y}.Of(train)
 		within := sample.StratifiedFolds(seed.Stream("inner folds, "+name), rows.Y, protocol.Folds)
 		var parts []*clustering
 		for g := range protocol.Folds {
