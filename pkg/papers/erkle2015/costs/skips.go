@@ -44,10 +44,7 @@ func skipsCells(scale experiment.Scale) []skipsCell {
 }
 
 func (c skipsCell) name() string {
-	if c.Step == skipsConstant {
-		return fmt.Sprintf("n = %d", c.Objects) + constantSuffix
-	}
-	return fmt.Sprintf("n = %d", c.Objects)
+	return fmt.Sprintf("n = %d", c.Objects) + map[string]string{skipsConstant: constantSuffix}[c.Step]
 }
 
 // Skips counts how often an update of ERKLE can do without an eigenpair.

@@ -1,6 +1,7 @@
 package costs
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -145,17 +146,9 @@ func speedTrial(ctx context.Context, run *experiment.Run) error {
 	return ctx.Err()
 }
 
-// counter counts the bytes that are written to it.
-type counter struct{ n int }
-
-func (c *counter) Write(p []byte) (int, error) {
-	c.n += len(p)
-	return len(p), nil
-}
-
 // savedBytes is the size of a saved learner.
 func savedBytes(l *triplets.ERKLE) (float64, error) {
-	var c counter
-	err := l.Save(&c)
-	return float64(c.n), err
+	var b bytes.Buffer
+	err := l.Save(&b)
+	return float64(b.Len()), err
 }

@@ -9,6 +9,12 @@ import (
 	"metriclab/pkg/table"
 )
 
+// What is counted of the training answers, that a claim speaks of.
+const (
+	trainCyclic    = "training answers that take part in a contradiction"
+	atMostViolated = "training answers that the best kernel violates, at most"
+)
+
 // A moderate share of conflicts: as many as show in an error of a percentage point, and at most a fourth.
 const (
 	moderateLeast = .01

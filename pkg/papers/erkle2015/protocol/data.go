@@ -32,22 +32,6 @@ func Relations(ts []metric.Triplet) []triplets.Relation {
 	return out
 }
 
-// Unsatisfiable returns an upper bound on the number of triplets that the best
-// kernel violates: as many are left out if each that conflicts with those kept before it is. It
-// is 0 if and only if a kernel satisfies all.
-func Unsatisfiable(ts []metric.Triplet) int {
-	var o triplets.Order
-	n := 0
-	for _, t := range ts {
-		if o.Relation(t) == triplets.RelationConflicting {
-			n++
-			continue
-		}
-		o.Add(t)
-	}
-	return n
-}
-
 // Contradicted counts the triplets of ts whose opposite the known ones imply: a kernel that satisfies all of
 // known violates them.
 func Contradicted(known, ts []metric.Triplet) int {

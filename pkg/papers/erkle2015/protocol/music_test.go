@@ -76,20 +76,6 @@ func TestRelationsAgainstTheClosure(t *testing.T) {
 	}
 }
 
-// d(0,1) < d(0,2) and d(2,0) < d(2,1) and d(1,2) < d(1,0) cannot all hold; any two can.
-func TestUnsatisfiable(t *testing.T) {
-	ring := []metric.Triplet{{A: 0, Near: 1, Far: 2}, {A: 2, Near: 0, Far: 1}, {A: 1, Near: 2, Far: 0}}
-	if n := Unsatisfiable(ring); n != 1 {
-		t.Errorf("a ring: %d, want 1", n)
-	}
-	if n := Unsatisfiable(ring[:2]); n != 0 {
-		t.Errorf("two of a ring: %d, want 0", n)
-	}
-	if n := Unsatisfiable(nil); n != 0 {
-		t.Errorf("no triplets: %d", n)
-	}
-}
-
 // Whatever has no cycle is satisfied by a kernel: K_ij = −ε·rank of {i, j} off a diagonal of 1, a
 // small change of I, has d² = 2 + 2ε·rank.
 func TestWithoutCyclesAKernelSatisfiesAll(t *testing.T) {
