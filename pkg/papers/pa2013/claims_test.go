@@ -23,7 +23,6 @@ type world struct {
 	after40 func(d database, o online, at20 float64) float64    // error after 40 %
 	byC     func(d database, method string) map[string]float64  // validation errors
 	tol     func(d database, o online) (error, seconds float64) // at each tolerance
-	k       func(d database, method string) int                 // the best number of neighbours; nil: 1
 }
 
 const madeTrials = 10
@@ -47,17 +46,13 @@ func (w world) tables() (t, times *table.Table) {
 			}
 			add("size", "selection", validRows, table.Values{"count": 100})
 			for i, m := range allMethods {
-				best := 1
-				if w.k != nil {
-					best = w.k(d, m)
-				}
-				add("chosen", m, "", table.Values{"c": 1, "k": float64(best)})
+				add("chosen", m, "", table.Values{"c": 1, "k": 1})
 				for c, e := range w.byC(d, m) {
 					add("selection", m, c, table.Values{"count": 100*e + 0.01*float64((trial+i)%3)})
 				}
 				e := 1000*w.errs(d, m) + 0.01*float64((trial+i)%3)
 				for k := 1; k <= 9; k++ {
-					worse := map[bool]float64{true: 0, false: 100}[k == best]
+					worse := map[bool]float64{true: 0, false: 100}[k == 1]
 					add("error", m, strconv.Itoa(k), table.Values{"count": e + worse, "second": e + worse})
 				}
 				spent(learnPhase(m), w.seconds(d, m, false))
@@ -124,12 +119,9 @@ func supporting() world {
 	}
 }
 
-// opposing is a world in which they do not.
+// opposing is a world with other errors, losses and times, in which they do not.
 func opposing() world {
 	w := supporting()
-	w.sizes = func(d database) [3]float64 {
-		return [3]float64{float64(d.objects) + 1, float64(d.features), float64(d.classes)}
-	}
 	w.errs = func(d database, method string) float64 {
 		return map[string]float64{itmlTuned: .05, "PA-I+": .10, "PA-I-": .15, "PA-II+": .20, "PA-II-": .25, "PA-LS+": .30, "PA-LS-": .35}[method]
 	}
@@ -140,7 +132,6 @@ func opposing() world {
 		}
 		return l
 	}
-	w.updates = func(database, online) float64 { return 500 }
 	w.seconds = func(d database, method string, tuned bool) float64 {
 		switch method {
 		case itmlTuned:
@@ -150,9 +141,6 @@ func opposing() world {
 		}
 		return 5
 	}
-	w.after40 = func(_ database, _ online, at20 float64) float64 { return at20 - .05 }
-	w.byC = func(database, string) map[string]float64 { return map[string]float64{"0.1": .21, "1": .2, "10": .205} }
-	w.tol = func(d database, o online) (float64, float64) { return .5, 5 }
 	return w
 }
 
@@ -160,56 +148,6 @@ func grade(t *testing.T, id string, w world) judge.Finding {
 	t.Helper()
 	tb, times := w.tables()
 	return experimenttest.Judge(t, comparisonClaims, id, tb, times)
-}
-
-// Each claim is reproduced in a world made to support it and not in its opposite: a
-// sign turned round would be the worst error of all.
-func TestClaimsPointTheRightWay(t *testing.T) {
-	yes, no := supporting(), opposing()
-	for _, c := range comparisonClaims {
-		if slices.Contains([]string{"table2-values", "table2-k", "itml-competitive"}, c.ID) {
-			continue // below: their worlds are others
-		}
-		if f := grade(t, c.ID, yes); f.Verdict != judge.Reproduced {
-			t.Errorf("%s in a supporting world: %s: %s %s", c.ID, f.Verdict, f.Ours, f.Reason)
-		}
-		if f := grade(t, c.ID, no); f.Verdict != judge.NotReproduced {
-			t.Errorf("%s in an opposing world: %s: %s %s", c.ID, f.Verdict, f.Ours, f.Reason)
-		}
-	}
-	paper := supporting()
-	paper.errs = func(d database, method string) float64 { return printed[d.paper][method].percent / 100 }
-	if f := grade(t, "table2-values", paper); f.Verdict != judge.Reproduced {
-		t.Errorf("the paper's own values: %s: %s %s", f.Verdict, f.Ours, f.Reason)
-	}
-	f := grade(t, "table2-k", paper)
-	if f.Verdict != judge.NotReproduced || !strings.Contains(f.Reason, "Equal k in 14 of 35 cells.") {
-		t.Errorf("the best k is 1 everywhere, printed in 14 of 35: %s: %s %s", f.Verdict, f.Ours, f.Reason)
-	}
-	paper.k = func(d database, method string) int { return max(printed[d.paper][method].k, 1) }
-	f = grade(t, "table2-k", paper)
-	if f.Verdict != judge.Reproduced || !strings.Contains(f.Reason, "Equal k in 35 of 35 cells.") {
-		t.Errorf("the paper's own k: %s: %s %s", f.Verdict, f.Ours, f.Reason)
-	}
-	best := supporting()
-	best.errs = func(d database, method string) float64 {
-		return .15 - map[bool]float64{true: .1}[method == itmlTuned]
-	}
-	for id, want := range map[string]judge.Verdict{"itml-competitive": judge.Reproduced, "table2-competitive": judge.NotReproduced} {
-		if f := grade(t, id, best); f.Verdict != want {
-			t.Errorf("ITML is the best by far: %s: %s: %s %s", id, f.Verdict, f.Ours, f.Reason)
-		}
-	}
-	worse := supporting()
-	worse.errs = func(d database, method string) float64 {
-		return .05 + map[bool]float64{true: .1}[method == itmlTuned]
-	}
-	if f := grade(t, "itml-competitive", worse); f.Verdict != judge.NotReproduced {
-		t.Errorf("ITML is the worst by far: %s: %s %s", f.Verdict, f.Ours, f.Reason)
-	}
-	if f := grade(t, "table2-values", no); f.Verdict != judge.NotReproduced {
-		t.Errorf("other values: %s: %s %s", f.Verdict, f.Ours, f.Reason)
-	}
 }
 
 // Where the mean of five is that of one, the finding tells the others': "about twice" holds without nist16.
@@ -269,23 +207,6 @@ func TestStandInIsNotGraded(t *testing.T) {
 		}
 		if a, b := grade(t, c.ID, w), grade(t, c.ID, spoilt); !reflect.DeepEqual(a, b) {
 			t.Errorf("%s: %+v, with another stand-in %+v", c.ID, a, b)
-		}
-	}
-}
-
-// "In 5 out of 6" allows one database against, not two.
-func TestOneDatabaseMayDiffer(t *testing.T) {
-	w, bad := supporting(), opposing()
-	for n, want := range []judge.Verdict{judge.Reproduced, judge.Reproduced, judge.Partly} {
-		spoilt := w
-		spoilt.loss = func(d database, o online) float64 {
-			if slices.Contains([]string{"wine", "balance"}[:n], d.cell) {
-				return w.loss(d, o) + (bad.loss(d, o)-w.loss(d, o))*1e-2 + map[bool]float64{true: .05}[o.name[len(o.name)-1] == '-']
-			}
-			return w.loss(d, o)
-		}
-		if f := grade(t, "fig1-negative", spoilt); f.Verdict != want {
-			t.Errorf("%d databases against: %s, want %s: %s", n, f.Verdict, want, f.Reason)
 		}
 	}
 }

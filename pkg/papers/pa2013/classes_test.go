@@ -3,15 +3,11 @@ package pa2013
 import (
 	"math"
 	"path/filepath"
-	"strconv"
 	"testing"
 
-	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/experiment/harness"
-	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/metric"
-	"metriclab/pkg/table"
 )
 
 // Errors over objects are those that the comparison counts, and those over classes weigh each class alike.
@@ -81,60 +77,6 @@ func TestClassesAreThoseOfTheComparison(t *testing.T) {
 					}
 				}
 			}
-		}
-	}
-}
-
-func TestClassesClaims(t *testing.T) {
-	made := func(err func(d database, method string, k int) float64) *table.Table {
-		out := table.New([]string{"job", "cell", "trial", "method", "k"}, classesColumns.Numbers())
-		for _, d := range databases {
-			if !d.small() {
-				continue
-			}
-			for trial := range madeTrials {
-				for _, m := range inTable2 {
-					for k := 1; k <= 9; k++ {
-						e := err(d, m, k) + 1e-5*float64(trial%3)
-						out.Add(table.Key{"cell": d.cell, "trial": strconv.Itoa(trial), "method": m, "k": strconv.Itoa(k)},
-							table.Values{"objects": 1, "objects-name": 1, "classes": e, "classes-name": e, "ratio": 1})
-					}
-				}
-			}
-		}
-		return out
-	}
-	paper := made(func(d database, m string, k int) float64 {
-		e := printed[d.paper][m].percent / 100
-		if k != printed[d.paper][m].k {
-			e += .1
-		}
-		return e
-	})
-	other := made(func(d database, m string, k int) float64 {
-		e := .5 + .1*float64(k)
-		if m != itmlTuned && m[len(m)-1] == '-' {
-			e += .05
-		}
-		return e
-	})
-	better := made(func(d database, m string, k int) float64 {
-		if m != itmlTuned && m[len(m)-1] == '-' {
-			return .1
-		}
-		return .2
-	})
-	for _, c := range []struct {
-		id   string
-		tb   *table.Table
-		want judge.Verdict
-	}{
-		{"table2-values-classes", paper, judge.Reproduced}, {"table2-values-classes", other, judge.NotReproduced},
-		{"table2-k-classes", paper, judge.Reproduced}, {"table2-k-classes", other, judge.NotReproduced},
-		{"negative-better-classes", better, judge.Reproduced}, {"negative-better-classes", other, judge.NotReproduced},
-	} {
-		if f := experimenttest.Judge(t, classesClaims, c.id, c.tb, nil); f.Verdict != c.want {
-			t.Errorf("%s: %s, want %s: %s %s", c.id, f.Verdict, c.want, f.Ours, f.Reason)
 		}
 	}
 }

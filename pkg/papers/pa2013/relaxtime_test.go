@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"metriclab/pkg/experiment/experimenttest"
-	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/table"
 )
@@ -33,34 +32,6 @@ func madeRelaxTime(seconds func(cell string, q int) float64) (rows, times *table
 		}
 	}
 	return rows, times
-}
-
-func TestRelaxTimeClaim(t *testing.T) {
-	saves := func(_ string, q int) float64 {
-		if q == 1 {
-			return 2
-		}
-		return 1
-	}
-	for _, c := range []struct {
-		name    string
-		seconds func(cell string, q int) float64
-		want    judge.Verdict
-	}{
-		{"half of the time", saves, judge.Reproduced},
-		{"twice the time", func(cell string, q int) float64 { return 1 / saves(cell, q) }, judge.NotReproduced},
-		{"one database of four is slower", func(cell string, q int) float64 {
-			if cell == "balance" {
-				return 1 / saves(cell, q)
-			}
-			return saves(cell, q)
-		}, judge.Partly},
-	} {
-		rows, times := madeRelaxTime(c.seconds)
-		if f := experimenttest.Judge(t, relaxTimeClaims, "relaxed-time", rows, times); f.Verdict != c.want {
-			t.Errorf("%s: %s, want %s (%s)", c.name, f.Verdict, c.want, f.Reason)
-		}
-	}
 }
 
 // A time is that of one repeat.

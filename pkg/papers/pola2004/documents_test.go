@@ -15,6 +15,7 @@ import (
 
 	"metriclab/pkg/datasets/synthetic"
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/experiment/harness"
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
@@ -215,7 +216,7 @@ func TestNothingIsRelevantBeforeTheFirst(t *testing.T) {
 
 // A caption speaks of the settings that are drawn, and of the topics' own ratio.
 func TestPAUMCaptionIsOfWhatIsDrawn(t *testing.T) {
-	tb := madeTable(Fig4Sensitivity)
+	tb := experimenttest.Table(Fig4Sensitivity)
 	for setting, documents := range map[string]float64{mainVariant: 12902, "all 21,578 documents": 21578} {
 		tb.Add(table.Key{"kind": "size", "topic": "gold", "setting": setting, "method": sizeDocuments}, table.Values{"value": documents})
 		tb.Add(table.Key{"kind": "size", "topic": "gold", "setting": setting, "method": sizeWords}, table.Values{"value": 500})

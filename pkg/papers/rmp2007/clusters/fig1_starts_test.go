@@ -49,33 +49,32 @@ func TestFig1CasesHaveTheSamePoints(t *testing.T) {
 	}
 }
 
-// Cells whose best maps differ are refused, and one whose EM is poor from random rows only makes the claim hold in part.
+// A case takes the rows of a method from the first of its cells that has it, and refuses cells whose best maps differ.
 func TestFig1CasesJoinCells(t *testing.T) {
-	root := func(t, _ float64) float64 { return 100 * math.Sqrt(t) }
-	tb := fig1World{rmp: root, em: func(t, _ float64) float64 { return 100 * t }, shortWorse: 1}.table()
-	em, rmp := fig1Against[2].Of(emSphereRow, atEnd)(withBest(tb)), fig1Against[2].Of(protocol.RMPPrinted, atEnd)(withBest(tb))
-	if len(em) != experimenttest.Trials || len(rmp) != experimenttest.Trials || math.Abs(em[0]-5000) > 1e-9 || math.Abs(rmp[1]-100*math.Sqrt(50)) > 1 {
-		t.Errorf("joined final regrets: %v and %v", em, rmp)
-	}
-	other := experimenttest.Table(Fig1)
-	for _, cell := range []string{cellSquared, cellSquaredRow} {
-		for _, round := range []int{25, 50} {
-			loss := 100.0
-			if cell == cellSquaredRow {
-				loss = 101
-			}
-			for _, method := range []string{bestMap, map[string]string{cellSquared: protocol.RMPPrinted, cellSquaredRow: emSphereRow}[cell]} {
-				other.Add(table.Key{"cell": cell, "trial": "0", "kind": "loss", "method": method, "round": strconv.Itoa(round)}, table.Values{"loss": loss})
+	made := func(other float64) *table.Table {
+		tb := experimenttest.Table(Fig1)
+		add := func(cell, method string, loss float64) {
+			for _, round := range []int{25, 50} {
+				tb.Add(table.Key{"cell": cell, "trial": "0", "kind": "loss", "method": method, "round": strconv.Itoa(round)}, table.Values{"loss": loss})
 			}
 		}
+		add(cellSquared, bestMap, 100)
+		add(cellSquared, protocol.RMPPrinted, 110)
+		add(cellSquaredRow, bestMap, other)
+		add(cellSquaredRow, emSphereRow, 130)
+		return tb
 	}
-	err := func() (err error) {
+	of := func(method string, other float64) (regrets []float64, err error) {
 		defer judge.Refused(&err)
-		fig1Against[2].Of(emSphereRow, atEnd)(withBest(other))
-		return nil
-	}()
-	if err == nil {
-		t.Error("cells of different points are joined")
+		return fig1Against[2].Of(method, atEnd)(withBest(made(other))), nil
+	}
+	for method, want := range map[string]float64{emSphereRow: 30, protocol.RMPPrinted: 10} {
+		if got, err := of(method, 100); err != nil || !slices.Equal(got, []float64{want}) {
+			t.Errorf("final regret of %s: %v (error %v), want %v", method, got, err, want)
+		}
+	}
+	if got, err := of(emSphereRow, 101); err == nil {
+		t.Errorf("cells of different points are joined: %v", got)
 	}
 }
 

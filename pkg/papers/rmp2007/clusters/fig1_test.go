@@ -4,115 +4,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/experiment"
-	"metriclab/pkg/experiment/experimenttest"
-	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/papers/rmp2007/protocol"
-	"metriclab/pkg/table"
 )
-
-// fig1World makes up what a run may have measured: regrets after t of T rounds.
-type fig1World struct {
-	rmp, em    func(t, rounds float64) float64
-	spread     float64 // of EM's final regret over trials, relative
-	gap        float64
-	shortWorse float64 // relative regret of the other walks
-}
-
-func (w fig1World) table() *table.Table {
-	tb := experimenttest.Table(Fig1)
-	for _, c := range Fig1.Cells(experiment.Full) {
-		s := c.Settings.(fig1Settings)
-		rounds := float64(s.Rounds)
-		for trial := range experimenttest.Trials {
-			noise := 1 + 1e-3*float64(trial%3-1)
-			add := func(kind, method string, round int, v table.Values) {
-				tb.Add(table.Key{"cell": c.Name, "trial": strconv.Itoa(trial), "kind": kind, "method": method, "round": strconv.Itoa(round)}, v)
-			}
-			add("optimum", bestMap, 0, table.Values{"loss": 100, "lower": 100 * (1 - w.gap), "dual": 99, "left": 5, "groups": 101})
-			for _, t := range fig1Checkpoints(s.Rounds) {
-				best := 10 * float64(t)
-				add("loss", bestMap, t, table.Values{"loss": best})
-				rivals := s.EM
-				if s.KMeansStarts > 0 {
-					rivals = append(slices.Clone(rivals), kMeansName)
-				}
-				for run := 1; run <= max(1, s.Restarts); run++ {
-					name := func(method string) string { return method }
-					spread := 1 + w.spread*float64(trial%3-1)
-					if s.Restarts > 0 {
-						name = func(method string) string { return restarted(method, run) }
-						spread = 1 + w.spread*float64(run%2)
-					}
-					for _, m := range s.RMP {
-						r := w.rmp(float64(t), rounds) * noise
-						if s.Restarts > 0 {
-							r *= 1 + 1e-3*float64(run%2)
-						}
-						if m == rmpShort || m == rmpHeatBath {
-							r *= w.shortWorse
-						}
-						if m == rmpHeatBath {
-							r *= w.shortWorse
-						}
-						add("loss", name(m), t, table.Values{"loss": best + r})
-					}
-					for _, m := range rivals {
-						add("loss", name(m), t, table.Values{"loss": best + w.em(float64(t), rounds)*spread})
-					}
-				}
-			}
-		}
-	}
-	return tb
-}
-
-func TestFig1ClaimsPointTheRightWay(t *testing.T) {
-	root := func(t, _ float64) float64 { return 100 * math.Sqrt(t) }
-	linear := func(t, _ float64) float64 { return 100 * t }
-	yes := fig1World{rmp: root, em: linear, spread: 0.3, gap: 0, shortWorse: 1}.table()
-	no := fig1World{
-		rmp: func(t, _ float64) float64 { return 1500 * math.Pow(t, 1.2) }, // above the bound too
-		em:  root, spread: 1e-4, gap: 0.01, shortWorse: 1.2,
-	}.table()
-	for _, c := range fig1Claims {
-		want := judge.Reproduced
-		if c.ID == "fig1-bound" { // no regret exceeds A·T, which is less
-			want = judge.ByConstruction
-		}
-		if v := experimenttest.Verdict(t, fig1Claims, c.ID, yes); v != want {
-			t.Errorf("%s on a supporting table: %s", c.ID, v)
-		}
-		if v := experimenttest.Verdict(t, fig1Claims, c.ID, no); v != judge.NotReproduced {
-			t.Errorf("%s on an opposing table: %s", c.ID, v)
-		}
-	}
-	// Sublinear is not root: an exponent of 0.9, and a flat curve.
-	for _, power := range []float64{0.9, 0} {
-		tb := fig1World{rmp: func(t, _ float64) float64 { return 100 * math.Pow(t, power) }, em: linear, shortWorse: 1}.table()
-		if v := experimenttest.Verdict(t, fig1Claims, "fig1-sublinear", tb); v != judge.Reproduced {
-			t.Errorf("exponent %v as sublinear: %s", power, v)
-		}
-		if v := experimenttest.Verdict(t, fig1Claims, "fig1-root", tb); v != judge.NotReproduced {
-			t.Errorf("exponent %v as root: %s", power, v)
-		}
-	}
-	// Better than EM, but not by half, is not substantially better.
-	better := fig1World{rmp: func(t, _ float64) float64 { return 70 * t }, em: linear, shortWorse: 1}.table()
-	if v := experimenttest.Verdict(t, fig1Claims, "fig1-em-poor", better); v != judge.Reproduced {
-		t.Errorf("30 %% less regret as better: %s", v)
-	}
-	if v := experimenttest.Verdict(t, fig1Claims, "fig1-sparse", better); v != judge.NotReproduced {
-		t.Errorf("30 %% less regret as substantially better: %s", v)
-	}
-}
 
 func TestFig1Checkpoints(t *testing.T) {
 	for rounds, want := range map[int][]int{

@@ -5,45 +5,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/experiment/experimenttest"
-	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/papers/rmp2007/protocol"
-	"metriclab/pkg/table"
 )
-
-func medoidCostTable(times float64) *table.Table {
-	tb := experimenttest.Table(MedoidCost)
-	for trial := range experimenttest.Trials {
-		for _, n := range []int{100, 400} {
-			for _, what := range []string{costOnce, costOnline} {
-				for k, method := range medoidMethods {
-					operations := 1e5 * (1 + .01*float64((trial+k)%3))
-					if method != kMeansName {
-						operations *= times
-					}
-					tb.Add(table.Key{"cell": "n = " + strconv.Itoa(n) + ", d = 50", "trial": strconv.Itoa(trial), "method": method, "what": what},
-						table.Values{"operations": operations, "anew": operations, "iterations": 3, "cost": 1})
-				}
-			}
-		}
-	}
-	return tb
-}
-
-func TestMedoidCostClaimPointsTheRightWay(t *testing.T) {
-	for times, want := range map[float64]judge.Verdict{2: judge.Reproduced, .5: judge.NotReproduced} {
-		if v := experimenttest.Verdict(t, medoidCostClaims, "medoids-cost", medoidCostTable(times)); v != want {
-			t.Errorf("%v times the operations of k-means: %s, want %s", times, v, want)
-		}
-	}
-}
 
 // By turns no cluster has a better member than its medoid, and no point a nearer medoid.
 func TestTurnsEndAtALocalOptimum(t *testing.T) {

@@ -2,84 +2,17 @@ package digits
 
 import (
 	"slices"
-	"strconv"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
-	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/papers/rmp2007/protocol"
 	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
-
-// fig2Table has errors by method in per cent of 1000 test images: few up to 20 images, later from 50 on. The
-// spread over trials makes intervals positive.
-func fig2Table(few, later map[string]float64, harder float64) *table.Table {
-	tb := experimenttest.Table(Fig2)
-	for i, task := range protocol.DigitTasks {
-		for trial := range experimenttest.Trials {
-			for _, n := range fig2Checkpoints(experiment.Full) {
-				add := func(method, variant, m string) {
-					wrong := few[method]
-					if n > fewImages {
-						wrong = later[method]
-					}
-					if i == 1 {
-						wrong += harder
-					}
-					tb.Add(table.Key{"cell": task.String(), "trial": strconv.Itoa(trial), "method": method, "variant": variant, "m": m, "images": strconv.Itoa(n)},
-						table.Values{"wrong": 10*wrong + float64(trial%3)*wrong/100, wrongFixed: 10*wrong + float64(trial%3)*wrong/100, "tested": 1000})
-				}
-				add(fig2All, "", "")
-				for _, m := range protocol.FeatureCounts {
-					add(fig2Random, "", strconv.Itoa(m))
-					for _, w := range fig2Ways() {
-						add(w.method, w.variant, strconv.Itoa(m))
-					}
-				}
-			}
-		}
-	}
-	return tb
-}
-
-func TestFig2ClaimsPointTheRightWay(t *testing.T) {
-	yes := fig2Table(map[string]float64{fig2RMP: 40, fig2RFE: 20, fig2Random: 30, fig2All: 15}, map[string]float64{fig2RMP: 6, fig2RFE: 12, fig2Random: 20, fig2All: 5}, 2)
-	no := fig2Table(map[string]float64{fig2RMP: 20, fig2RFE: 40, fig2Random: 30, fig2All: 15}, map[string]float64{fig2RMP: 22, fig2RFE: 12, fig2Random: 20, fig2All: 5}, -2)
-	for _, c := range fig2Claims {
-		if v := experimenttest.Verdict(t, fig2Claims, c.ID, yes); v != judge.Reproduced {
-			t.Errorf("%s on a supporting table: %s", c.ID, v)
-		}
-		if v := experimenttest.Verdict(t, fig2Claims, c.ID, no); v != judge.NotReproduced {
-			t.Errorf("%s on an opposing table: %s", c.ID, v)
-		}
-	}
-}
-
-// One curve on which RMP leads is enough for "can outperform", and not for "at least 50 data points".
-func TestFig2OneCurveIsEnoughToOutperform(t *testing.T) {
-	later := map[string]float64{fig2RMP: 13, fig2RFE: 12, fig2Random: 20, fig2All: 5}
-	mixed := fig2Table(later, later, 0)
-	tb := experimenttest.Table(Fig2)
-	for i := range mixed.Len() {
-		key, v := mixed.Row(i)
-		if key["cell"] == "1-8" && key["m"] == "50" && key["method"] == fig2RMP {
-			v["wrong"] -= 70
-			v[wrongFixed] -= 70
-		}
-		tb.Add(key, v)
-	}
-	if v := experimenttest.Verdict(t, fig2Claims, "fig2-supervised", tb); v != judge.Reproduced {
-		t.Errorf("fig2-supervised: %s, want reproduced", v)
-	}
-	if v := experimenttest.Verdict(t, fig2Claims, "fig2-from-50", tb); v != judge.Partly {
-		t.Errorf("fig2-from-50: %s, want partly", v)
-	}
-}
 
 // The reading with the fixed ridge takes its own column.
 func TestFig2FixedRidge(t *testing.T) {

@@ -4,50 +4,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/experiment/experimenttest"
-	"metriclab/pkg/judge"
 	"metriclab/pkg/papers/rmp2007/protocol"
-	"metriclab/pkg/table"
 )
-
-// fig3Table has 100 pairs of neighbours, of which RMP maps same to the same pixel, and the given distortion by RMP.
-func fig3Table(same, distortion float64) *table.Table {
-	tb := experimenttest.Table(Fig3)
-	for _, task := range protocol.DigitTasks {
-		for trial := range experimenttest.Trials {
-			for _, m := range protocol.FeatureCounts {
-				for _, method := range fig3Methods {
-					v := table.Values{"same": same + float64(trial%3), "neighbours": 100, "expected": .3, "groups": 9, "distortion": distortion + .001*float64(trial%3)}
-					if method == fig3Random {
-						v["distortion"] = .05
-					}
-					// All pixels say the opposite: they are not graded.
-					tb.Add(table.Key{"cell": task.String(), "trial": strconv.Itoa(trial), "kind": "score", "method": method, "m": strconv.Itoa(m), "pixels": inkedPixel}, v)
-					tb.Add(table.Key{"cell": task.String(), "trial": strconv.Itoa(trial), "kind": "score", "method": method, "m": strconv.Itoa(m), "pixels": everyPixel},
-						table.Values{"same": 60 - same, "neighbours": 100, "expected": .3, "groups": 9, "distortion": .1 - distortion})
-				}
-			}
-		}
-	}
-	return tb
-}
-
-func TestFig3ClaimsPointTheRightWay(t *testing.T) {
-	yes, no := fig3Table(50, .01), fig3Table(10, .09)
-	for _, c := range fig3Claims {
-		if v := experimenttest.Verdict(t, fig3Claims, c.ID, yes); v != judge.Reproduced {
-			t.Errorf("%s on a supporting table: %s", c.ID, v)
-		}
-		if v := experimenttest.Verdict(t, fig3Claims, c.ID, no); v != judge.NotReproduced {
-			t.Errorf("%s on an opposing table: %s", c.ID, v)
-		}
-	}
-}
 
 func TestCoherence(t *testing.T) {
 	// 5 5 2

@@ -7,50 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/experiment/experimenttest"
-	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/classify"
-	"metriclab/pkg/papers/rmp2007/protocol"
 	"metriclab/pkg/table"
 )
-
-// overfitTable has gaps by method, at up to 20 images and later; the spread over trials makes intervals positive.
-func overfitTable(few, later map[string]float64) *table.Table {
-	tb := experimenttest.Table(Overfit)
-	for _, task := range protocol.DigitTasks {
-		for trial := range experimenttest.Trials {
-			for _, n := range []int{10, 20, 50, 100} {
-				for _, m := range protocol.FeatureCounts {
-					for _, w := range overfitWays[:6] {
-						gap := few[w.method]
-						if n > fewImages {
-							gap = later[w.method]
-						}
-						gap *= 1 + .01*float64(trial%3)
-						for _, ridge := range []string{ridgeGCV, ridgeFixed} {
-							tb.Add(table.Key{"cell": task.String(), "trial": strconv.Itoa(trial), "method": w.method, "variant": w.variant, "m": strconv.Itoa(m), "ridge": ridge, "images": strconv.Itoa(n)},
-								table.Values{"seen_error": .01, "error": .01 + gap, "seen_loss": .1, "loss": .1 + gap})
-						}
-					}
-				}
-			}
-		}
-	}
-	return tb
-}
-
-func TestOverfitClaimsPointTheRightWay(t *testing.T) {
-	yes := overfitTable(map[string]float64{fig2RMP: .05, fig2RFE: .2}, map[string]float64{fig2RMP: .02, fig2RFE: .05})
-	no := overfitTable(map[string]float64{fig2RMP: .25, fig2RFE: .2}, map[string]float64{fig2RMP: .06, fig2RFE: .05})
-	for _, c := range overfitClaims {
-		if v := experimenttest.Verdict(t, overfitClaims, c.ID, yes); v != judge.Reproduced {
-			t.Errorf("%s on a supporting table: %s", c.ID, v)
-		}
-		if v := experimenttest.Verdict(t, overfitClaims, c.ID, no); v != judge.NotReproduced {
-			t.Errorf("%s on an opposing table: %s", c.ID, v)
-		}
-	}
-}
 
 // Of two pixels one copies the label on the images seen and its negation on those that test: the gap is 1 with it and
 // not with the other.

@@ -43,19 +43,6 @@ func adaptTable(later map[string]float64, least map[string]float64) *table.Table
 	return tb
 }
 
-func TestAdaptClaimsPointTheRightWay(t *testing.T) {
-	yes := adaptTable(map[string]float64{protocol.RMPPrinted: 50, protocol.RMPCorrected: 60, rmpOneSwap: 80, rmpCorrectedSwap: 90, bestExchange: 70}, nil)
-	no := adaptTable(map[string]float64{protocol.RMPPrinted: 80, protocol.RMPCorrected: 90, rmpOneSwap: 70, rmpCorrectedSwap: 60, bestExchange: 50}, map[string]float64{protocol.RMPPrinted: .1, protocol.RMPCorrected: .5})
-	for _, c := range adaptClaims {
-		if v := experimenttest.Verdict(t, adaptClaims, c.ID, yes); v != judge.Reproduced {
-			t.Errorf("%s on a supporting table: %s", c.ID, v)
-		}
-		if v := experimenttest.Verdict(t, adaptClaims, c.ID, no); v != judge.NotReproduced {
-			t.Errorf("%s on an opposing table: %s", c.ID, v)
-		}
-	}
-}
-
 // "Can" asks for one world and one m; "all" does not pass then.
 func TestAdaptCompletelySomewhere(t *testing.T) {
 	full := adaptTable(nil, nil)

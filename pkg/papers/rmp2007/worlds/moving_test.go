@@ -4,70 +4,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/experiment"
-	"metriclab/pkg/experiment/experimenttest"
-	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/papers/rmp2007/protocol"
-	"metriclab/pkg/table"
 )
-
-// movingTable makes up losses per round by world, method and tenth, beside a best map of loss 1.
-func movingTable(of func(world string, method string, tenth int) float64) *table.Table {
-	tb := experimenttest.Table(Moving)
-	for _, c := range Moving.Cells(experiment.Full) {
-		s := c.Settings.(movingSettings)
-		for trial := range experimenttest.Trials {
-			for _, method := range s.Methods {
-				sum := 0.0
-				for tenth := 1; tenth <= movingParts; tenth++ {
-					sum += of(s.World, method, tenth) * float64(s.Rounds/movingParts) * (1 + 1e-3*float64(trial%3))
-					round := tenth * s.Rounds / movingParts
-					tb.Add(table.Key{"cell": c.Name, "trial": strconv.Itoa(trial), "kind": "loss", "method": method, "round": strconv.Itoa(round)},
-						table.Values{"loss": sum, "best": float64(round), "tracked": float64(round) / 2})
-				}
-			}
-		}
-	}
-	return tb
-}
-
-func TestMovingClaimsPointTheRightWay(t *testing.T) {
-	yes := movingTable(func(w string, method string, tenth int) float64 {
-		loss := 2 + 1/float64(tenth)
-		switch {
-		case method == protocol.RMPCorrected, method == rmpOneSwap && tenth > movingParts/2, method == rmpShare && w == together:
-			loss += 0.1
-		case method == rmpShare:
-			loss -= 0.1
-		}
-		return loss
-	})
-	no := movingTable(func(w string, method string, tenth int) float64 {
-		loss := 2 + float64(tenth)
-		switch {
-		case method == protocol.RMPCorrected, method == rmpOneSwap && tenth > movingParts/2, method == rmpShare && w == together:
-			loss -= 0.1
-		case method == rmpShare:
-			loss += 0.1
-		}
-		return loss
-	})
-	for _, c := range movingClaims {
-		if v := experimenttest.Verdict(t, movingClaims, c.ID, yes); v != judge.Reproduced {
-			t.Errorf("%s on a supporting table: %s", c.ID, v)
-		}
-		if v := experimenttest.Verdict(t, movingClaims, c.ID, no); v != judge.NotReproduced {
-			t.Errorf("%s on an opposing table: %s", c.ID, v)
-		}
-	}
-}
 
 // Objects stay in the square, and change their groups when their world says so.
 func TestCrowd(t *testing.T) {

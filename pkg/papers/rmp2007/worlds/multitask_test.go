@@ -3,45 +3,15 @@ package worlds
 import (
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/datasets/synthetic"
-	"metriclab/pkg/experiment/experimenttest"
-	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/metric"
-	"metriclab/pkg/papers/rmp2007/protocol"
-	"metriclab/pkg/table"
 )
-
-func TestMultitaskClaimsPointTheRightWay(t *testing.T) {
-	made := func(fresh map[string]float64) *table.Table {
-		tb := experimenttest.Table(Multitask)
-		for trial := range experimenttest.Trials {
-			for _, m := range multitaskCounts {
-				for _, method := range multitaskMethods {
-					tb.Add(table.Key{"cell": "digit pairs", "trial": strconv.Itoa(trial), "kind": "final", "method": method, "m": strconv.Itoa(m)},
-						table.Values{"fresh": fresh[method] * (1 + .001*float64(trial%3)), "tasks": 45})
-				}
-			}
-		}
-		return tb
-	}
-	yes := made(map[string]float64{protocol.RMPPrinted: 15, protocol.RMPCorrected: 16, multiOwn: 10, multiRandom: 20})
-	no := made(map[string]float64{protocol.RMPPrinted: 15, protocol.RMPCorrected: 16, multiOwn: 20, multiRandom: 10})
-	for _, c := range multitaskClaims {
-		if v := experimenttest.Verdict(t, multitaskClaims, c.ID, yes); v != judge.Reproduced {
-			t.Errorf("%s on a supporting table: %s", c.ID, v)
-		}
-		if v := experimenttest.Verdict(t, multitaskClaims, c.ID, no); v != judge.NotReproduced {
-			t.Errorf("%s on an opposing table: %s", c.ID, v)
-		}
-	}
-}
 
 // Of two pixels the first has ink on the even digits.
 func TestSignedCosts(t *testing.T) {

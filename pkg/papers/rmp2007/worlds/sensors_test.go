@@ -12,38 +12,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/experiment/experimenttest"
-	"metriclab/pkg/judge"
 	"metriclab/pkg/papers/rmp2007/protocol"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
-
-func TestSensorClaimPointsTheRightWay(t *testing.T) {
-	made := func(early, late float64) *table.Table {
-		tb := experimenttest.Table(Sensors)
-		for trial := range experimenttest.Trials {
-			for _, w := range sensorWorlds {
-				for _, method := range sensorMethods {
-					for _, n := range []int{10, 50, 100} {
-						regret := early
-						if n == 100 {
-							regret = late
-						}
-						tb.Add(table.Key{"cell": w, "trial": strconv.Itoa(trial), "kind": "loss", "method": method, "round": strconv.Itoa(n)},
-							table.Values{"loss": 40 * float64(n) * (.2 + regret + 1e-3*regret*float64(trial%3)), "best": 40 * float64(n) * .2})
-					}
-				}
-			}
-		}
-		return tb
-	}
-	if v := experimenttest.Verdict(t, sensorClaims, "sensors-vanishing", made(.1, .05)); v != judge.Reproduced {
-		t.Errorf("regret that falls: %s", v)
-	}
-	if v := experimenttest.Verdict(t, sensorClaims, "sensors-vanishing", made(.1, .15)); v != judge.NotReproduced {
-		t.Errorf("regret that grows: %s", v)
-	}
-}
 
 func TestSensorCosts(t *testing.T) {
 	dst := mat.NewDense(2, sensorSide*sensorSide, nil)

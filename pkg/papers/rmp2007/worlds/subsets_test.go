@@ -4,14 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
-
-	"metriclab/pkg/experiment/experimenttest"
-	"metriclab/pkg/judge"
-	"metriclab/pkg/table"
 )
 
 // The collection of single pixels costs what signedCosts says, in its order.
@@ -75,39 +70,5 @@ func TestJudgeSubsets(t *testing.T) {
 	// Of 45 pairs 20 are of one parity; of the other 25, 15 have the even digit first and 10 the odd one.
 	if want := (20*.5 + 10) / 45; math.Abs(cost-want) > 1e-12 || math.Abs(mistaken-want) > 1e-12 {
 		t.Errorf("cost %v and %v mistaken, want %v of both", cost, mistaken, want)
-	}
-}
-
-func TestSubsetClaimsPointTheRightWay(t *testing.T) {
-	made := func(fresh func(method string, size, m int) float64) *table.Table {
-		tb := experimenttest.Table(Subsets)
-		for trial := range experimenttest.Trials {
-			for _, size := range subsetSizes {
-				for _, m := range subsetCounts {
-					for _, method := range subsetMethods {
-						tb.Add(table.Key{"cell": "digit pairs", "trial": strconv.Itoa(trial), "kind": "final", "method": method, "size": strconv.Itoa(size), "m": strconv.Itoa(m)},
-							table.Values{"fresh": fresh(method, size, m) * (1 + .001*float64(trial%3)), "tasks": 45})
-					}
-				}
-			}
-		}
-		return tb
-	}
-	of := func(sign float64) *table.Table {
-		return made(func(method string, size, m int) float64 {
-			base := .4 - sign*(.01*float64(size)+.001*float64(m))
-			if method == randomSubsets {
-				base += sign * .05
-			}
-			return base
-		})
-	}
-	for _, c := range subsetClaims {
-		if v := experimenttest.Verdict(t, subsetClaims, c.ID, of(1)); v != judge.Reproduced {
-			t.Errorf("%s on a supporting table: %s", c.ID, v)
-		}
-		if v := experimenttest.Verdict(t, subsetClaims, c.ID, of(-1)); v != judge.NotReproduced {
-			t.Errorf("%s on an opposing table: %s", c.ID, v)
-		}
 	}
 }
