@@ -39,8 +39,11 @@ func describeTau(data string) string {
 	return "τ is " + strings.Join(out, ", ") + "."
 }
 
-// tauRule says how τ is chosen.
-const tauRule = "τ is one per method for all sizes and trials: that of the least mean validation error in erkle2015/tau. In brackets stand that of the least mean test error, which is the paper's rule, and that of the least validation error at the largest size. "
+// onlineAbout says what the ERKLE methods are, and tauRule how τ is chosen.
+const (
+	onlineAbout = "PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. "
+	tauRule     = "τ is one per method for all sizes and trials: that of the least mean validation error in erkle2015/tau. In brackets stand that of the least mean test error, which is the paper's rule, and that of the least validation error at the largest size. "
+)
 
 // musicData and musicFits describe the survey with its splits, and how the methods learn from them.
 var musicData, musicFits = func(c protocol.Counts) (data, fits string) {
@@ -96,7 +99,7 @@ func musicErrors(part string) func(t *table.Table) (plots.Drawing, error) {
 			Text:   &plots.TextTable{Head: errorHead, Rows: errorRows(t, protocol.Music, part, learning.AllMethods, batch.OfSplits(t))},
 		}
 		d.Caption = musicCaption(batch.ErrorsShown[part]+", a tie of the two distances counting as not satisfied, against the number of triplets seen. The table has it after all of them, and with a tie as half an error.",
-			"PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. "+tauRule+describeTau(protocol.Music), t)
+			onlineAbout+tauRule+describeTau(protocol.Music), t)
 		return d, nil
 	}
 }

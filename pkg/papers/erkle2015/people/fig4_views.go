@@ -61,15 +61,15 @@ func fewAnswers(part string, data ...string) func(t *table.Table) (plots.Drawing
 			taus = append(taus, "On "+name+" "+describeTau(name))
 		}
 		own := slices.Contains(data, protocol.MaterialOwn)
-		about := standInData
+		about, more := standInData, " "+oursAbout
 		if own {
-			about = fmt.Sprintf("100 rendered materials. The majority of the votes of each question of the training file without a tie: %d train and 600 validate, in an order of each trial's; all 2,738 of the test file test. This is no experiment of the paper: it has twenty times the answers.", protocol.Answered[3].Full.Train)
+			about, more = fmt.Sprintf("100 rendered materials. The majority of the votes of each question of the training file without a tie: %d train and 600 validate, in an order of each trial's; all 2,738 of the test file test. This is no experiment of the paper: it has twenty times the answers.", protocol.Answered[3].Full.Train), ""
 		}
 		return frame.Given("errors of any batch method", d, func() plots.Caption {
 			return plots.Caption{
 				Shows: batch.ErrorsShown[part] + ", a tie counting as not satisfied, against the number of triplets seen. The table has it after all of them, and with a tie as half an error.", Data: about,
-				Protocol: "PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. Batch methods: each fit starts from the kernel of the size before and stops at a residual of " + table.Format(protocol.BatchTol) +
-					fmt.Sprintf(" or after %d iterations; \"run on\" is that at the end after up to %d more. ", protocol.BatchIterations, protocol.ConvergedIterations) + tauRule + strings.Join(taus, " ") + map[bool]string{false: " " + oursAbout}[own],
+				Protocol: onlineAbout + "Batch methods: each fit starts from the kernel of the size before and stops at a residual of " + table.Format(protocol.BatchTol) +
+					fmt.Sprintf(" or after %d iterations; \"run on\" is that at the end after up to %d more. ", protocol.BatchIterations, protocol.ConvergedIterations) + tauRule + strings.Join(taus, " ") + more,
 				Intervals: batch.DrawsNote(t, own),
 			}
 		}), nil

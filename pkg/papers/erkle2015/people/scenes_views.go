@@ -122,7 +122,7 @@ const scenesData = "Stand-ins for the paper's answers about 200 outdoor scenes, 
 
 var scenesAbout = fmt.Sprintf("Adaptive: after 6 random questions about each object come rounds with one question about each. Of up to %d random ones that have an answer, the one with the greatest expected information gain is asked "+
 	"(Tamuz et al. 2011, μ = 0.05) under the kernel of CKL. That has τ = %d and is fitted before each round to all answers in up to %d iterations. Random: random questions about each object in turn. Section 5.4 names 3,600 answers and rounds that sum up to 5,200; panels show 3,600, the table both. "+
-	"PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. Batch methods: each fit starts from the kernel of the size before and stops at a residual of %g or after %d iterations, with each trial's τ of {%s} that has the least validation error over the sizes.",
+	onlineAbout+"Batch methods: each fit starts from the kernel of the size before and stops at a residual of %g or after %d iterations, with each trial's τ of {%s} that has the least validation error over the sizes.",
 	300, activeTau, activeIterations, protocol.BatchTol, protocol.ConvergedIterations, scenesTaus)
 
 var scenesFits = frame.View{
