@@ -8,7 +8,6 @@ import (
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/frame"
-	"metriclab/pkg/judge"
 	"metriclab/pkg/papers/logdet2012/protocol"
 	"metriclab/pkg/papers/logdet2012/vectors"
 	"metriclab/pkg/plots"
@@ -62,13 +61,11 @@ func imageProtocol(t *table.Table) plots.Caption {
 	}
 	c.Protocol = fmt.Sprintf("T training images per class, all others test; k = 1; mean of the recognition rates of the classes. Per class %.0f similar and %.0f dissimilar pairs, or all there are; u and ℓ: 1st and 99th percentile of the squared distances of training images. "+
 		"γ from 0.01 to 1000 and C from 0.1 to 100 are chosen by a two-fold cross-validation on the training images, the first of equals. Kernels are clipped on training images.", size(protocol.PairsPerClass), size(protocol.PairsPerClass))
-	if trials := len(t.Where("data", names[0]).Unique("trial")); trials < judge.MinTrials {
-		c.Intervals = fmt.Sprintf("Means over %d trial(s); fewer than %d, so no intervals are given.", trials, judge.MinTrials)
-	} else if c.Intervals = fmt.Sprintf("Bands: means over %d trials with 95 %% t intervals", trials); len(names) > 1 {
-		c.Intervals += "; of Caltech-101, whose splits share images, corrected (Nadeau and Bengio 2003)."
-	} else {
-		c.Intervals += "."
+	cover := ""
+	if len(names) > 1 {
+		cover = "; of Caltech-101, whose splits share images, corrected (Nadeau and Bengio 2003)"
 	}
+	c.Intervals = experiment.TrialsNote(t.Where("data", names[0]), cover)
 	return c
 }
 

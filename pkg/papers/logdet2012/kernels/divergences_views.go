@@ -49,7 +49,7 @@ var divergenceViews = []experiment.View{
 			c := divergenceProtocol(t)
 			c.Shows = "CPU time of one core, both folds of a trial. The figure has c, α and τ = 1, the same problem for all φ. The table has those chosen on training rows, too, and the inner cross-validation, with its neighbours."
 			c.Protocol += fmt.Sprintf(" Fits go from λ = 0 to a KKT residual of 10⁻⁶, or to the cap of %.0f Newton steps; in choosing to a residual of 10⁻² or 30 steps.", experiment.First(t.Where("kind", "steps", "method", phiLogDet, "setting", settingFixed), "of"))
-			c.Intervals = fmt.Sprintf("Means over %d trials with 95 %% t intervals.", len(t.Unique("trial")))
+			c.Intervals = experiment.TrialsNote(t, "")
 			return c
 		},
 	})},

@@ -224,7 +224,7 @@ var kernelCostViews = []experiment.View{{Name: "kernelcost", Title: "CPU time of
 			Shows:     fmt.Sprintf("CPU time of one core per step, of all that a method does in %.0f passes over the same pairs, divided by the pairs shown.", passes),
 			Data:      "Random rows of pendigits (UCI), or built-in data, standardised; Gaussian kernel with σ² the median squared distance; as many random pairs as objects.",
 			Protocol:  "LogDet has γ = 1 and u, ℓ by percentiles, and makes its steps on the Gram matrix, which is counted. POLA keeps the images that it needs and a core of the order of its rank.",
-			Intervals: fmt.Sprintf("Means over %d trials, each with other rows and pairs, with 95 %% t intervals.", len(t.Unique("trial"))),
+			Intervals: experiment.TrialsNote(t, "; each has other rows and pairs"),
 		}
 	},
 })}}

@@ -247,7 +247,7 @@ var largeViews = []experiment.View{{Name: "large", Title: "Time and memory again
 			Data:  "Random digits of MNIST's training set with pixels from 0 to 1, or built-in data.",
 			Protocol: "γ = 1, u and ℓ by percentiles of the pairs, at most 20 cycles. In kernel space (Gaussian, σ² the median squared distance) the Gram matrix has the objects that pairs join alone, for W is I elsewhere; " +
 				"that of all objects is never made. Memory: 8 bytes per number of the metric, of the learned kernel with its rows, and of that Gram matrix.",
-			Intervals: fmt.Sprintf("Means over %d trials, each with other objects and pairs, with 95 %% t intervals.", len(t.Unique("trial"))),
+			Intervals: experiment.TrialsNote(t, "; each has other objects and pairs"),
 		}
 	},
 })}}

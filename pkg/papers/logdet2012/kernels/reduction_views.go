@@ -149,7 +149,7 @@ func reductionProtocol(t *table.Table) plots.Caption {
 	return plots.Caption{
 		Data:      strings.TrimSuffix(data, "; ") + ".",
 		Protocol:  "Standardised features. Gaussian kernel with σ² = the median squared distance, scaled so that the median squared distance in the kernel's space is 1; u and ℓ its 1st and 99th percentile; slack costs ½s²; τ of trace is 1.",
-		Intervals: fmt.Sprintf("Means over %d trials, each a random half of the rows for training, with 95 %% t intervals; those of errors are corrected for training sets that overlap (Nadeau and Bengio 2003).", len(t.Unique("trial"))),
+		Intervals: experiment.TrialsNote(t, "; each trains on a random half of the rows. Intervals of errors are corrected for training sets that overlap (Nadeau and Bengio 2003)"),
 	}
 }
 
