@@ -52,20 +52,22 @@ func detailsCaption(shows, how string) func(*table.Table) plots.Caption {
 	}
 }
 
-// quantity is a value in a column of a text.
-type quantity struct{ column, name string }
-
-// inTurn are the rows of a kind for each of some quantities in turn.
-func inTurn(kind string, all ...quantity) frame.Rows {
-	return frame.Named("quantity", all, func(q quantity) (string, frame.Rows) { return q.name, frame.Only("kind", kind) })
+// byMethod is a table with a column for each online method.
+func byMethod(head ...string) *frame.Text {
+	out := &frame.Text{Head: head}
+	for _, m := range onlineNames {
+		out.Cells = append(out.Cells, frame.Cell{Head: shown.Replace(m)})
+	}
+	return out
 }
 
-// ofQuantity is the mean over databases of the quantity that rows are of.
-func ofQuantity(all ...quantity) frame.Measure {
-	return func(t *table.Table) []float64 {
-		name := experiment.FirstName(t, "quantity")
-		return overDatabases(all[slices.IndexFunc(all, func(q quantity) bool { return q.name == name })].column)(t)
+// methodsRow is a row of it: the mean over databases of a value, of the rows at a point.
+func methodsRow(names []string, at string, cell func(head string, m frame.Measure, b frame.Band, format string) frame.Cell, value string, b frame.Band) frame.Row {
+	row := frame.Row{Names: names, Of: []string{"at", at}}
+	for _, m := range onlineNames {
+		row.Cells = append(row.Cells, cell("", overDatabases(value).Where("method", m), b, "%.2f"))
 	}
+	return row
 }
 
 func projectionView(b frame.Band) frame.View {
@@ -102,19 +104,22 @@ func projectionView(b frame.Band) frame.View {
 }
 
 func startView(b frame.Band) frame.View {
-	all := []quantity{{"error", "test error (%)"}, {"validation", "validation error (%)"}, {"loss", "predictive loss (%)"}}
-	text := &frame.Text{By: []string{"at", "initial model", "quantity", "quantity"}}
+	text := byMethod("initial model", "quantity")
+	for _, s := range starts {
+		for _, q := range [][2]string{{"error", "test error (%)"}, {"validation", "validation error (%)"}, {"loss", "predictive loss (%)"}} {
+			text.Rows = append(text.Rows, methodsRow([]string{s.String(), q[1]}, s.String(), frame.Of, q[0], frame.Percent))
+		}
+	}
 	panels := []frame.Panel{
 		{Panel: plots.Panel{Title: "constraints at each step", XLabel: "test error (%)"}},
 		{Panel: plots.Panel{Title: "constraints at the end", XLabel: "test error (%)"}},
 	}
 	for i, o := range onlines {
 		mark := frame.Dots(styles.Intervals(rules[i/2].name), "at", overDatabases("error"), b)
-		panels[i%2].Of = append(panels[i%2].Of, mark.Where("method", o.name, "quantity", all[0].name))
-		text.Cells = append(text.Cells, frame.Of(shown.Replace(o.name), ofQuantity(all...).Where("method", o.name), frame.Percent, "%.2f"))
+		panels[i%2].Of = append(panels[i%2].Of, mark.Where("method", o.name))
 	}
 	return frame.View{
-		From:    inTurn(kindStart, all...),
+		Of:      []string{"kind", kindStart},
 		Columns: 2,
 		Panels:  frame.Each(panels...),
 		Text:    text,
@@ -124,24 +129,15 @@ func startView(b frame.Band) frame.View {
 
 func orderView(b frame.Band) frame.View {
 	dots := func(name string, color int, at string) frame.Mark {
-		return frame.Dots(plots.Intervals{Name: name, Color: color, Shape: color}, "shown", overDatabases("range"), b).Where("at", at, "quantity", "range (percentage points)")
+		return frame.Dots(plots.Intervals{Name: name, Color: color, Shape: color}, "shown", overDatabases("range"), b).Where("at", at)
 	}
-	text := &frame.Text{Head: []string{"shuffled", "quantity"}}
+	text := byMethod("shuffled", "quantity")
 	for _, at := range []string{orderTail, orderAll} {
-		text.Rows = append(text.Rows, frame.Row{Names: []string{at, "range (percentage points)"}, Of: []string{"at", at, "quantity", "range (percentage points)"}},
-			frame.Row{Names: []string{"", "mean test error (%)"}, Of: []string{"at", at, "quantity", "mean test error (%)"}})
-	}
-	for _, m := range onlineNames {
-		span, errors := frame.PlusMinus("", overDatabases("range"), b, "%.2f"), frame.Of("", overDatabases("error"), frame.Percent, "%.2f")
-		text.Cells = append(text.Cells, frame.Cell{Head: shown.Replace(m), Of: func(t *table.Table) string {
-			if t = t.Where("method", m); experiment.FirstName(t, "quantity") == "range (percentage points)" {
-				return span.Of(t)
-			}
-			return errors.Of(t)
-		}})
+		text.Rows = append(text.Rows, methodsRow([]string{at, "range (percentage points)"}, at, frame.PlusMinus, "range", b), methodsRow([]string{"", "mean test error (%)"}, at, frame.Of, "error", frame.Percent))
 	}
 	return frame.View{
-		From: inTurn(kindOrder, quantity{"range", "range (percentage points)"}, quantity{"error", "mean test error (%)"}).Then(frame.Called("shown", "method", shown.Replace)),
+		Of:   []string{"kind", kindOrder},
+		From: frame.Called("shown", "method", shown.Replace),
 		Panels: frame.Each(frame.Panel{
 			Panel: plots.Panel{XLabel: "largest minus least test error over ten orders (percentage points)"},
 			Of:    []frame.Mark{dots("the last tenth of the steps shuffled", 0, orderTail), dots("all steps shuffled", 1, orderAll)},

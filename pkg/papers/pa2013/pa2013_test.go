@@ -6,9 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"metriclab/internal/realdata"
 	"metriclab/pkg/datasets"
@@ -16,6 +18,7 @@ import (
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/experiment/harness"
 	"metriclab/pkg/random"
+	"metriclab/pkg/table"
 
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
@@ -257,4 +260,20 @@ func TestScalingIsThatOfTheTable(t *testing.T) {
 			t.Errorf("%s has validation error %g, %s %g", name, e, main, errors[main])
 		}
 	}
+}
+
+// validationByScaling returns, per variant of scaling, the mean validation error over
+// methods, databases and trials: the rule by which the scaling of the main setting is chosen.
+func validationByScaling(t *table.Table) map[string]float64 {
+	out := map[string]float64{}
+	for setting, g := range t.Group("setting") {
+		if strings.HasPrefix(setting, "features ") {
+			var all []float64
+			for _, o := range onlines {
+				all = append(all, g.Where("method", o.name).Values("validation")...)
+			}
+			out[setting] = stat.Mean(all, nil)
+		}
+	}
+	return out
 }

@@ -193,19 +193,3 @@ func drawSensitivity(t *table.Table) (plots.Drawing, error) {
 	}
 	return d, nil
 }
-
-// validationByScaling returns, per variant of scaling, the mean validation error over
-// methods, databases and trials: the rule by which the scaling of the main setting is chosen.
-func validationByScaling(t *table.Table) map[string]float64 {
-	out := map[string]float64{}
-	for setting, g := range t.Group("setting") {
-		if strings.HasPrefix(setting, "features ") {
-			var all []float64
-			for _, o := range onlines {
-				all = append(all, g.Where("method", o.name).Values("validation")...)
-			}
-			out[setting] = stat.Mean(all, nil)
-		}
-	}
-	return out
-}
