@@ -3,6 +3,7 @@ package bags
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
@@ -90,19 +91,28 @@ func besideEuclidean(method string) (string, frame.Rows) {
 
 // textProtocol describes data and settings in captions.
 func textProtocol(t *table.Table) plots.Caption {
-	t = t.Where("collection", experiment.FirstName(t, "collection"), "length", experiment.FirstName(t, "length"))
-	size := vectors.SizesOf(t)
-	data := map[string]string{
-		"Classic3":      "Classic3: 3,889 abstracts of CISI, CRAN and MED, titles and abstracts (two of CRAN are empty and left out)",
-		"20 Newsgroups": "20 Newsgroups, version \"bydate\", both parts: 18,846 posts (the paper says 20,000), subject and body, since senders' addresses would tell the group",
-	}[experiment.FirstName(t, "collection")]
-	if data == "" {
-		data = "Built-in, made-up news, in place of the paper's"
+	t = t.Where("length", experiment.FirstName(t, "length"))
+	var data []string
+	for name := range t.Group("collection") {
+		data = append(data, map[string]string{
+			"Classic3":      "Classic3: 3,889 abstracts of CISI, CRAN and MED, titles and abstracts (two of CRAN are empty and left out).",
+			"20 Newsgroups": "20 Newsgroups, version \"bydate\", both parts: 18,846 posts (the paper says 20,000), subject and body, since senders' addresses would tell the group.",
+		}[name])
 	}
-	return plots.Caption{Data: data + ".", Protocol: fmt.Sprintf("Words are stemmed by Porter's algorithm of 1980. Stop words are left out, and all but the %.0f words in most training documents (tf·ln(N/df)). Vocabulary, idf and means are those of the training fold, also in the cross-validation inside it. "+
-		"k = %.0f neighbours. Equal distances count in the order of the training documents, tied votes for the class of the nearest. Per class %.0f similar pairs within it and %.0f between it and the others. u and ℓ: 1st and 99th percentile of the squared Euclidean distances between %.0f training documents. "+
-		"Basis: the class means; means of randomly chosen classes if it is smaller; k-means of each class if it is larger. γ from 0.01 to 1000, t from −0.5 to 300 and μ of LMNN (¼, ½, ¾, with 3 targets) are chosen per size by a two-fold cross-validation on %.0f documents of the training fold, the first of equals. "+
-		"LMNN learns from %.0f training documents, for its cost. Folds and pairs are the same for all methods.",
+	if data[0] == "" {
+		data = []string{"Built-in, made-up news, in place of the paper's."}
+	}
+	size := func(what string) string { // in each collection
+		var each []string
+		for _, g := range t.Group("collection") {
+			each = append(each, fmt.Sprintf("%.0f", vectors.SizesOf(g)(what)))
+		}
+		return strings.Join(slices.Compact(each), " or ")
+	}
+	return plots.Caption{Data: strings.Join(data, " "), Protocol: fmt.Sprintf("Words are stemmed by Porter's algorithm of 1980. Stop words are left out, and all but the %s words in most training documents (tf·ln(N/df)). Vocabulary, idf and means are those of the training fold, also in the cross-validation inside it. "+
+		"k = %s neighbours. Equal distances count in the order of the training documents, tied votes for the class of the nearest. Per class %s similar pairs within it and %s between it and the others. u and ℓ: 1st and 99th percentile of the squared Euclidean distances between %s training documents. "+
+		"Basis: the class means; means of randomly chosen classes if it is smaller; k-means of each class if it is larger. γ from 0.01 to 1000, t from −0.5 to 300 and μ of LMNN (¼, ½, ¾, with 3 targets) are chosen per size by a two-fold cross-validation on %s documents of the training fold, the first of equals. "+
+		"LMNN learns from %s training documents, for its cost. Folds and pairs are the same for all methods.",
 		size(wordsOf), size(protocol.Neighbours), size(protocol.PairsPerClass), size(protocol.PairsPerClass), size(boundDocuments), size(innerDocuments), size(lmnnDocuments)), Intervals: vectors.FoldsNote(t)}
 }
 

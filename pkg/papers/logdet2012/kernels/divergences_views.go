@@ -56,8 +56,8 @@ var divergenceViews = []experiment.View{
 	{Name: "divergences-choices", Title: "What was chosen on the training folds, and fits that did not converge", Draw: experiment.WithEnds(frame.View{
 		From: scaled.Then(frame.Only("method", phiNames...)).Where("setting", settingChosen), Missing: "choices",
 		Text: &frame.Text{By: []string{"scaling", "", "data set", "data set", "method", ""}, Cells: append([]frame.Cell{frame.Name("features", "scaling"), frame.Name("φ", "method")}, vectors.ChoiceCells...)},
-		Caption: vectors.Shown("Errors of the candidates are means over trials and folds of the inner cross-validation, on half of the training rows each. "+chosenNote+" A fit in choosing that ends after 30 Newton steps before a residual of 10⁻², or at the end after 100 before 10⁻⁶, has not converged.",
-			divergenceProtocol),
+		Caption: vectors.Shown("Errors of the candidates are means over trials and folds of the inner cross-validation, on half of the training rows each. A fit in choosing that ends after 30 Newton steps before a residual of 10⁻², or at the end after 100 before 10⁻⁶, has not converged.",
+			divergenceBy(chosenNote)),
 	}.Draw, protocol.DivergenceChoices)},
 }
 
@@ -72,6 +72,15 @@ func divergenceProtocol(t *table.Table) plots.Caption {
 	size := vectors.SizesOf(t)
 	return plots.Caption{Data: vectors.UCI(t), Protocol: fmt.Sprintf("Pairs as in fig1a: per class %.0f similar and %.0f dissimilar ones of training rows, or all there are, at squared distances of at most u and at least ℓ, the 1st and 99th percentile of the training rows, with slack that costs (c/2)·s². "+
 		"The unit of length is such that the median squared distance of training rows is 1. k = %.0f neighbours.", size(protocol.PairsPerClass), size(protocol.PairsPerClass), size(protocol.Neighbours)), Intervals: vectors.FoldsNote(t)}
+}
+
+// divergenceBy is divergenceProtocol with a setting.
+func divergenceBy(note string) func(t *table.Table) plots.Caption {
+	return func(t *table.Table) plots.Caption {
+		c := divergenceProtocol(t)
+		c.Protocol += " " + note
+		return c
+	}
 }
 
 // chosenNote and fixedNote describe the settings.
@@ -100,7 +109,7 @@ func divergenceErrors(setting, note string) frame.View {
 			return p
 		}, "features scaled").Where("row", ""),
 		Text:    &frame.Text{By: []string{"features scaled", "", "row", "", "set or mean", "data set"}, Cells: cells},
-		Caption: vectors.Shown("Test error of the k nearest training rows under the W of each φ, and under the Euclidean distance. "+note, divergenceProtocol),
+		Caption: vectors.Shown("Test error of the k nearest training rows under the W of each φ, and under the Euclidean distance.", divergenceBy(note)),
 	}
 }
 

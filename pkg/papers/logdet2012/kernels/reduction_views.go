@@ -70,7 +70,7 @@ var reductionViews = []experiment.View{
 		Text: &frame.Text{By: []string{"cell", "data set, φ", "J", "J", "columns", ""}, Cells: []frame.Cell{
 			columnsCell, secondsCell("CPU time (s)", reductionTime), frame.Of("Newton steps", frame.Column("value").Where("kind", "steps"), frame.Band{}, "%.0f"),
 		}},
-		Caption: vectors.Shown("CPU time of one core to make J and to fit, to a KKT residual of 10⁻⁶ or 150 Newton steps. "+fitKernel+" leaves out the objects without pairs by itself, which is the reduction by indicators of the constrained objects; the line of "+noReduction+" keeps all training rows. FitReduced checks the whole K₀, FitKernel its part.", reductionProtocol),
+		Caption: vectors.Shown("CPU time of one core to make J and to fit. "+fitKernel+" leaves out the objects without pairs by itself, which is the reduction by indicators of the constrained objects; the line of "+noReduction+" keeps all training rows. FitReduced checks the whole K₀, FitKernel its part.", reductionProtocol),
 	})},
 }
 
@@ -148,7 +148,7 @@ func reductionProtocol(t *table.Table) plots.Caption {
 	}
 	return plots.Caption{
 		Data:      strings.TrimSuffix(data, "; ") + ".",
-		Protocol:  "Standardised features. Gaussian kernel with σ² = the median squared distance, scaled so that the median squared distance in the kernel's space is 1; u and ℓ its 1st and 99th percentile; slack costs ½s²; τ of trace is 1.",
+		Protocol:  "Fits end at a KKT residual of 10⁻⁶, or after 150 Newton steps. Standardised features. Gaussian kernel with σ² = the median squared distance, scaled so that the median squared distance in the kernel's space is 1; u and ℓ its 1st and 99th percentile; slack costs ½s²; τ of trace is 1.",
 		Intervals: experiment.TrialsNote(t, "; each trains on a random half of the rows. Intervals of errors are corrected for training sets that overlap (Nadeau and Bengio 2003)"),
 	}
 }
