@@ -78,7 +78,8 @@ func Differences(pairs []metric.Pair) []plots.Mark {
 	return marks
 }
 
-// Classes shows the rows of the n×2 matrix x, a colour and shape per label of y.
+// Classes shows the rows of the n×2 matrix x, a colour and shape per label of y: others than
+// those of Differences, for one drawing may have both.
 func Classes(x *mat.Dense, y []int) []plots.Mark {
 	at := map[int]*plots.Points{}
 	var order []int
@@ -94,7 +95,7 @@ func Classes(x *mat.Dense, y []int) []plots.Mark {
 	slices.Sort(order)
 	var marks []plots.Mark
 	for k, label := range order {
-		at[label].Color, at[label].Shape = k, k
+		at[label].Color, at[label].Shape = k+2, k+2
 		marks = append(marks, *at[label])
 	}
 	return marks
