@@ -343,9 +343,8 @@ var withErrors = []string{"kind", "errors"}
 
 const noErrors = "errors on any topic"
 
-// filterScatter is a panel with a point per topic for each vocabulary, and says
-// how often y has the lower error.
-func filterScatter(t *table.Table, x, xName, y, yName string) (plots.Panel, string) {
+// filterScatter is a panel with a point per topic for each vocabulary; its title says how often y has the lower error.
+func filterScatter(t *table.Table, x, xName, y, yName string) plots.Panel {
 	var duels []duel
 	var below []string
 	for k, v := range vocabularies {
@@ -358,8 +357,13 @@ func filterScatter(t *table.Table, x, xName, y, yName string) (plots.Panel, stri
 		}
 		duels, below = append(duels, d), append(below, strconv.Itoa(d.wins))
 	}
-	return duelPanel(xName, yName, duels...), strings.Join(below, " and ")
+	p := duelPanel(xName, yName, duels...)
+	p.Title = fmt.Sprintf("lower on %s of %d", strings.Join(below, " and "), len(t.Unique("topic")))
+	return p
 }
+
+// lowerNote explains the titles of filterScatter.
+const lowerNote = "Titles: on how many topics POLA's error is the lower, with words of the whole stream and of its first documents."
 
 var fig4View = frame.View{
 	Needs:   withErrors,
@@ -367,23 +371,15 @@ var fig4View = frame.View{
 	Panels: func(t *table.Table) (out []plots.Panel) {
 		for _, form := range polaForms {
 			for _, r := range rivalsOfPOLA {
-				p, _ := filterScatter(t, r.method, r.name, nearestPair.method(form.relax), form.name)
-				out = append(out, p)
+				out = append(out, filterScatter(t, r.method, r.name, nearestPair.method(form.relax), form.name))
 			}
 		}
 		return out
 	},
 	Missing: noErrors,
 	Caption: func(t *table.Table) plots.Caption {
-		var below []string
-		for _, form := range polaForms {
-			for _, r := range rivalsOfPOLA {
-				_, wins := filterScatter(t, r.method, r.name, nearestPair.method(form.relax), form.name)
-				below = append(below, fmt.Sprintf("%s against %s %s", form.name, r.name, wins))
-			}
-		}
-		return fig4Caption(t, fmt.Sprintf("Balanced error per topic: POLA (vertical) against 1-NN, Perceptron and PAUM; below the diagonal POLA is better. POLA learns from the pair of each document and the nearest relevant one seen before, "+
-			"the pair its prediction rests on. Of %d topics, those on which POLA's error is the lower (words of the whole stream, and of its first documents): %s.", len(t.Unique("topic")), strings.Join(below, ", ")), bothNotes)
+		return fig4Caption(t, "Balanced error per topic: POLA (vertical) against 1-NN, Perceptron and PAUM; below the diagonal POLA is better. "+lowerNote,
+			"POLA learns from the pair of each document and the nearest relevant one seen before, the pair its prediction rests on. "+bothNotes)
 	},
 }
 
@@ -393,17 +389,15 @@ var fig4Rules = frame.View{
 	Panels: func(t *table.Table) (out []plots.Panel) {
 		for _, form := range polaForms {
 			for _, rule := range pairRules {
-				p, _ := filterScatter(t, oneNN, oneNN, rule.method(form.relax), form.name)
-				p.Title = rule.String()
-				out = append(out, p)
+				out = append(out, filterScatter(t, oneNN, oneNN, rule.method(form.relax), form.name+", "+rule.String()))
 			}
 		}
 		return out
 	},
 	Missing: noErrors,
 	Caption: func(t *table.Table) plots.Caption {
-		return fig4Caption(t, "Balanced error per topic: POLA (vertical) under three rules against 1-NN. The paper does not say from which pairs POLA learns when a document's label comes. Nearest: the document and the relevant one nearest to it. "+
-			"Random: the document and a random relevant one. Worst: the document and the relevant one with the largest loss, the farthest if the document is relevant, else the nearest. One step per document in all three; the random documents are one draw, which no interval covers.", relaxedNote)
+		return fig4Caption(t, "Balanced error per topic: POLA (vertical) under three rules against 1-NN. "+lowerNote, "The paper does not say from which pairs POLA learns when a document's label comes. Nearest: the document and the relevant one nearest to it. "+
+			"Random: the document and a random relevant one. Worst: the document and the relevant one with the largest loss, the farthest if the document is relevant, else the nearest. One step per document in all three; the random documents are one draw, which no interval covers. "+relaxedNote)
 	},
 }
 
