@@ -236,16 +236,6 @@ func fitLMNN(ctx context.Context, s *Session, _ itml.BoundRule, c Candidate, b B
 // asGoodAs counts the candidates with as few rows wrong as one of them, itself among them.
 func (c Choice) asGoodAs(which int) int { return equal(c.Wrong, c.Wrong[which]) }
 
-// equal counts the numbers that are v.
-func equal(of []int, v int) (n int) {
-	for _, w := range of {
-		if w == v {
-			n++
-		}
-	}
-	return n
-}
-
 // Decide chooses among candidates by tasks, and fits the chosen one, or the next one if it fails. It returns what
 // adds the rows of the table, of so many wrong of so many test rows.
 func Decide(ctx context.Context, candidates []Candidate, tasks []Task, fit func(i int) (stopped bool, err error)) (add func(wrong, rows int, add func(kind, at string, value, of int)), err error) {

@@ -565,3 +565,13 @@ func Numbers(n int) []int {
 	}
 	return out
 }
+
+// equal counts the numbers that are v.
+func equal(of []int, v int) (n int) {
+	for _, w := range of {
+		if w == v {
+			n++
+		}
+	}
+	return n
+}
