@@ -39,25 +39,6 @@ var Fig1a = experiment.Spec{
 	Cost:    12 * time.Second,
 }
 
-// CellsOf are the cells of the data sets of Fig. 1(a), or of built-in ones at smoke scale, under each scaling of the features.
-func CellsOf(scale experiment.Scale, of func(database string, by datasets.Preprocessing) (methods map[string]int, settings any)) (out []experiment.Cell) {
-	all := protocol.Databases
-	if scale == experiment.Smoke {
-		all = protocol.Generated
-	}
-	for _, d := range all {
-		for _, by := range protocol.Readings {
-			methods, settings := of(d.Name, by)
-			out = append(out, experiment.Cell{Name: cellName(d.Name, by), Dataset: d.Dataset, Methods: methods, Settings: settings})
-		}
-	}
-	return out
-}
-
-func cellName(database string, by datasets.Preprocessing) string {
-	return database + " features " + Describe[by.String()]
-}
-
 // names are the methods of the cell.
 func (s fig1aSettings) names() []string {
 	if s.Only != "" {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/datasets"
+	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/itml"
@@ -26,6 +27,25 @@ type fig1aSettings struct {
 
 // Describe says how features are brought to scale.
 var Describe = map[string]string{datasets.AsIs.String(): "as they are", datasets.ZScore.String(): "standardised"}
+
+// CellsOf are the cells of the data sets of Fig. 1(a), or of built-in ones at smoke scale, under each scaling of the features.
+func CellsOf(scale experiment.Scale, of func(database string, by datasets.Preprocessing) (methods map[string]int, settings any)) (out []experiment.Cell) {
+	all := protocol.Databases
+	if scale == experiment.Smoke {
+		all = protocol.Generated
+	}
+	for _, d := range all {
+		for _, by := range protocol.Readings {
+			methods, settings := of(d.Name, by)
+			out = append(out, experiment.Cell{Name: cellName(d.Name, by), Dataset: d.Dataset, Methods: methods, Settings: settings})
+		}
+	}
+	return out
+}
+
+func cellName(database string, by datasets.Preprocessing) string {
+	return database + " features " + Describe[by.String()]
+}
 
 // exceptions is how many of n data sets "most" leaves out: all but the least majority.
 func exceptions(n int) int { return (n - 1) / 2 }
