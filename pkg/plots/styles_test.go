@@ -30,6 +30,9 @@ func TestStyles(t *testing.T) {
 	if got := s.Line("chance"); got.Name != "chance" || got.Color != Grey || got.Dash != Dotted {
 		t.Errorf("line %+v", got)
 	}
+	if got := s.Lines("RCA", "chance"); len(got) != 2 || got[0].Name != "RCA" || got[1].Dash != Dotted {
+		t.Errorf("lines %+v", got)
+	}
 	if got := s.Points("chance"); got.Name != "chance" || got.Color != Grey || got.Shape != Ring {
 		t.Errorf("points %+v", got)
 	}

@@ -236,7 +236,7 @@ func newProblem(env *experiment.Env, seed random.Seed, dataset string, s setting
 	return p, err
 }
 
-// heldPairs is the number of pairs of validation rows, if there are so many.
+// heldPairs is the number of pairs of validation rows, all of them where there are fewer.
 const heldPairs = 1000
 
 func pairsOf(n int) int { return n * (n - 1) / 2 }
@@ -244,11 +244,11 @@ func pairsOf(n int) int { return n * (n - 1) / 2 }
 // stepsOf is the least number of steps that exceeds the part of all pairs of n rows.
 func stepsOf(n int, part float64) int { return int(math.Floor(part*float64(pairsOf(n)))) + 1 }
 
-// draw chooses the pairs, at most so many, and the order in which they are presented: all
+// draw chooses pairs, limit at most, and the order in which they are presented: all
 // of them in random order, again and again, longer times the steps that Part asks for.
-func (s *session) draw(rng *rand.Rand, most int, part, longer float64) (err error) {
+func (s *session) draw(rng *rand.Rand, limit int, part, longer float64) (err error) {
 	n := len(s.train.y)
-	if s.links, err = sample.DistinctLinks(rng, s.train.y, min(most, pairsOf(n))); err != nil {
+	if s.links, err = sample.DistinctLinks(rng, s.train.y, min(limit, pairsOf(n))); err != nil {
 		return err
 	}
 	s.steps = stepsOf(n, part)

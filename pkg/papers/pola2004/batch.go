@@ -110,7 +110,7 @@ var batchColumns = experiment.Columns{
 	experiment.Number("converged", "", "1 if no training pair's loss exceeds β, else 0").In("run"),
 }
 
-// batchData are pairs to learn from, to choose by and to judge by, as links between rows.
+// batchData are pairs to learn from, to choose by and to score by, as links between rows.
 type batchData struct {
 	x, other, choice           *mat.Dense // rows of training, of held-out and of validation pairs
 	links, heldOut, validation []metric.Link

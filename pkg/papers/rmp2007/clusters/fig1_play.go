@@ -63,7 +63,7 @@ type fig1Settings struct {
 	Floor      float64             `key:"EM floor"`
 	// KMeansStarts are those of k-means in a round; 0 is no such player.
 	KMeansStarts int `key:"k-means starts,omitzero"`
-	// Restarts plays RMP and EM so many times on the same points; 0 is once.
+	// Restarts is how often RMP and EM play on the same points; 0 is once.
 	Restarts int `key:"restarts,omitzero"`
 }
 

@@ -189,7 +189,7 @@ func medoidCostTrial(ctx context.Context, run *experiment.Run) error {
 	return s.cluster(ctx, run, costOnline, x, revealed)
 }
 
-// cluster clusters the first so many features, one clustering for each number in revealed, and adds what that took.
+// cluster makes a clustering of the first features for each number of them in revealed, and adds what that took.
 func (s medoidCostSettings) cluster(ctx context.Context, run *experiment.Run, what string, x *mat.Dense, revealed []int) error {
 	for _, method := range medoidMethods {
 		rng := run.Seed.Stream(fmt.Sprintf("%s %s, %d points, %d features", method, what, s.Points, s.Features))

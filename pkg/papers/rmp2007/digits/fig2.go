@@ -36,7 +36,7 @@ const (
 )
 
 // Fig2 is one run per task for all panels of Fig. 2: test error of ridge regression on the pixels that each
-// method has chosen after so many images.
+// method has chosen after a number of images.
 var Fig2 = experiment.Spec{
 	ID:      "rmp2007/fig2",
 	Title:   "Pixels chosen by RMP, by recursive feature elimination and at random: test error against number of images",

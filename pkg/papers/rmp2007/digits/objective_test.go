@@ -17,7 +17,7 @@ import (
 	"metriclab/pkg/table"
 )
 
-// objectiveTable makes up regrets after so many images.
+// objectiveTable makes up regrets by number of images.
 func objectiveTable(pixels float64, regret func(n float64) float64) *table.Table {
 	tb := experimenttest.Table(Objective)
 	for trial := range experimenttest.Trials {
