@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -417,5 +418,31 @@ func TestChosenRowsKeep(t *testing.T) {
 	}
 	if got, want := chosen.Selection(), "method B"; got != want {
 		t.Errorf("selection %q, want %q", got, want)
+	}
+}
+
+// Groups are those of Group within Group, with its selection.
+func TestGroups(t *testing.T) {
+	tab := New([]string{"method", "trial"}, []string{"error"})
+	for i, cells := range [][2]string{{"B", "1"}, {"A", "0"}, {"B", "0"}, {"B", "1"}} {
+		tab.Add(Key{"method": cells[0], "trial": cells[1]}, Values{"error": float64(i)})
+	}
+	var want, got []string
+	for a, rows := range tab.Group("method") {
+		for b, rows := range rows.Group("trial") {
+			want = append(want, fmt.Sprint(a, b, rows.Values("error"), rows.Selection()))
+		}
+	}
+	for cells, rows := range tab.Groups("method", "trial") {
+		got = append(got, fmt.Sprint(cells[0], cells[1], rows.Values("error"), rows.Selection()))
+	}
+	if !slices.Equal(got, want) || len(got) != 3 {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for cells, rows := range tab.Groups() {
+		if len(cells) != 0 || rows.Len() != tab.Len() {
+			t.Errorf("of no column: %q with %d rows", cells, rows.Len())
+		}
+		break // it can be left
 	}
 }

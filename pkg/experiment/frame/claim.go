@@ -38,7 +38,7 @@ func OverCells(column string, cells []string, m Measure) Units {
 // OverGroups is a unit for each combination of cells that a table has in some columns, of the rows with these.
 func OverGroups(m Measure, columns ...string) Units {
 	return func(t *table.Table) (out []judge.Unit) {
-		for cells, g := range Groups(t, columns...) {
+		for cells, g := range t.Groups(columns...) {
 			out = append(out, judge.Unit{Name: strings.Join(cells, ", "), Diffs: m(g)})
 		}
 		return out

@@ -201,12 +201,6 @@ func Least(by, of Measure, column string, candidates ...string) (m Measure, whic
 	}, which
 }
 
-// Groups yields the rows of each combination of cells of some columns, the first column
-// outermost, each in order of first appearance.
-func Groups(t *table.Table, columns ...string) iter.Seq2[[]string, *table.Table] {
-	return t.Groups(columns...)
-}
-
 // ByNumber yields the rows of each different number in a value column, ascending. Rows without a
 // number are left out.
 func ByNumber(t *table.Table, column string) iter.Seq2[float64, *table.Table] {

@@ -210,7 +210,7 @@ func (p Panels) Where(nameValue ...string) Panels {
 // PerGroup are the panels of each combination of cells of some columns.
 func PerGroup(panel func(cells []string) Panel, columns ...string) Panels {
 	return func(rows *table.Table) (out []plots.Panel) {
-		for cells, g := range Groups(rows, columns...) {
+		for cells, g := range rows.Groups(columns...) {
 			out = append(out, Each(panel(cells))(g)...)
 		}
 		return out
@@ -319,7 +319,7 @@ func (x Text) of(rows *table.Table) *plots.TextTable {
 		}
 	}
 	if x.Rows == nil {
-		for cells, g := range Groups(rows, by...) {
+		for cells, g := range rows.Groups(by...) {
 			var row []string
 			for _, i := range shown {
 				row = append(row, cells[i])

@@ -372,7 +372,7 @@ var twoDimensionsView = frame.View{
 	Missing: "the problem 0-8",
 	Caption: func(t *table.Table) plots.Caption {
 		share := ""
-		for cells, g := range frame.Groups(t.Where("kind", "separable"), "split", "method") {
+		for cells, g := range t.Where("kind", "separable").Groups("split", "method") {
 			share += fmt.Sprintf(" %s, %s: %g of %d.", cells[1], cells[0], floats.Sum(g.Values("value")), g.Len())
 		}
 		return plots.Caption{

@@ -33,7 +33,7 @@ var restartClaims = experiment.Claims([]experiment.Claim{
 		Test: byCoordinates(func(d string) frame.Test {
 			return func(t *table.Table) judge.Test {
 				var changes judge.Holds
-				for _, g := range frame.Groups(t.Where("coordinates", d, "from", fromFollowed), "cell", "method", "trial") {
+				for _, g := range t.Where("coordinates", d, "from", fromFollowed).Groups("cell", "method", "trial") {
 					changes = append(changes, slices.ContainsFunc(aboveBest(g), func(above float64) bool { return above > passedOver })) // false where there is no former
 				}
 				return changes

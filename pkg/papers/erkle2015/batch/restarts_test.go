@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"metriclab/pkg/experiment"
-	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/papers/erkle2015/protocol"
 	"metriclab/pkg/random"
 )
@@ -28,7 +27,7 @@ func TestRestartRows(t *testing.T) {
 				t.Errorf("%v: the former best is at %v, below the best at %v", key, v["former"], v["objective"])
 			}
 		}
-		for key, g := range frame.Groups(rows, "method", "triplets") {
+		for key, g := range rows.Groups("method", "triplets") {
 			convex := g.Where("from", fromKernel)
 			if convex.Len() != 1 || key[0] == protocol.CKLBatch { // which is not convex
 				continue

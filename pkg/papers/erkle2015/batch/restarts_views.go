@@ -60,7 +60,7 @@ func drawRestarts(t *table.Table) (plots.Drawing, error) {
 	for data, g := range t.Group("cell") {
 		d.Panels = append(d.Panels, frame.Each(spreadPanel(data), restartErrors(data))(g)...)
 	}
-	for key, g := range frame.Groups(t.Where("from", fromAnew), "cell", "method", "coordinates") {
+	for key, g := range t.Where("from", fromAnew).Groups("cell", "method", "coordinates") {
 		kernel := variants.AfterAll(t.Where("cell", key[0], "method", key[1], "from", fromKernel))
 		mean := func(m frame.Measure) string { return frame.Of("", m, frame.Percent, "%.2f").Of(g) }
 		above := perZero("objective").Minus(func(*table.Table) []float64 { return perZero("objective")(kernel) })
@@ -135,7 +135,7 @@ func drawRestartsFollowed(t *table.Table) (plots.Drawing, error) {
 		)}
 		d.Panels = append(d.Panels, frame.Each(p)(c.Where("coordinates", dim))...)
 	}
-	for key, g := range frame.Groups(followed, "cell", "method", "coordinates", "triplets") {
+	for key, g := range followed.Groups("cell", "method", "coordinates", "triplets") {
 		another, above := 0.0, "-"
 		if over := aboveBest(g); !floats.HasNaN(over) {
 			another = 100 * float64(len(slices.DeleteFunc(over, func(o float64) bool { return o <= passedOver }))) / float64(g.Len())

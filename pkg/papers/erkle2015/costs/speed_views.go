@@ -24,7 +24,7 @@ func speedPhase(kind, to string) string { return kind + " to " + to }
 // this one. A row that reads the kernel has the time to read it once. It also adds how many triplets there are "per object".
 func timed(t, times *table.Table) *table.Table {
 	out := table.New(append(slices.Clone(t.IndexNames()), "per object"), append(slices.Clone(t.ValueNames()), "between", "mean"))
-	for cells, g := range frame.Groups(t, "cell", "trial", "kind") {
+	for cells, g := range t.Groups("cell", "trial", "kind") {
 		spent := spentOn(times.Where("cell", cells[0], "trial", cells[1]))
 		sum, before := 0.0, 0.0
 		for i := range g.Len() {

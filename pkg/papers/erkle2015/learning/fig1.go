@@ -397,7 +397,7 @@ var AllMethods = slices.Concat(protocol.ERKLEs, BatchNames)
 // ChoicesOf are the choices of the rows of each combination of cells of some columns, but those that nothing was chosen for.
 func ChoicesOf(of func(cells []string, g *table.Table) []experiment.Choice, columns ...string) func(*table.Table) []experiment.Choice {
 	return func(t *table.Table) (out []experiment.Choice) {
-		for cells, g := range frame.Groups(t, columns...) {
+		for cells, g := range t.Groups(columns...) {
 			out = append(out, slices.DeleteFunc(of(cells, g), func(c experiment.Choice) bool { return len(c.Chosen) == 0 })...)
 		}
 		return out

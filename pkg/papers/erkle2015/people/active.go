@@ -370,7 +370,7 @@ func answersTo(per, errors []float64, target float64) float64 {
 
 func drawActiveAnswers(t *table.Table) (plots.Drawing, error) {
 	text := &plots.TextTable{Head: []string{"points", "learner", "rule", "error at the end (%)", "ties count half (%)", "answers per object to the error of random questions at the end"}}
-	for key, g := range frame.Groups(t, "cell", "method") {
+	for key, g := range t.Groups("cell", "method") {
 		target := math.NaN()
 		for _, rule := range activeRules {
 			g := g.Where("rule", rule)

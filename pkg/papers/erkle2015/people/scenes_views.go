@@ -70,7 +70,7 @@ var heldErrors = frame.Share(heldWrong, heldCount)
 // scenesChoices are the weights of the trace that trials chose on validation triplets, one per way of asking and method.
 func scenesChoices(t *table.Table) []experiment.Choice {
 	var out []experiment.Choice
-	for key, g := range frame.Groups(t, "cell", "answers", "method") {
+	for key, g := range t.Groups("cell", "answers", "method") {
 		if !learning.IsBatch(key[2]) {
 			continue
 		}
@@ -94,7 +94,7 @@ var scenesViews = []experiment.View{
 func drawScenes(of frame.Measure, label, shown string) func(t *table.Table) (plots.Drawing, error) {
 	return func(t *table.Table) (plots.Drawing, error) {
 		d := plots.Drawing{Columns: 2, Text: &plots.TextTable{Head: []string{"data", "answers", "method", "after the first triplets (%)", "mean over sizes (%)", "after all (%)", "after all, τ best on test (%)"}}}
-		for key, g := range frame.Groups(t, "cell", "answers") {
+		for key, g := range t.Groups("cell", "answers") {
 			by := func(rule string) batch.Reading { return scenesBy(strings.Split(key[1], ",")[0], 0, rule).On(key[0]) }
 			p := frame.Panel{Panel: plots.Panel{Title: key[0] + ": " + key[1], XLabel: "triplets seen", YLabel: label}}
 			for _, m := range learning.AllMethods {

@@ -86,7 +86,7 @@ var denoiseChoices = learning.ChoicesOf(func(cells []string, g *table.Table) []e
 func BestRows(part string, columns ...string) frame.Rows {
 	return func(t *table.Table) *table.Table {
 		best, least := t, math.Inf(1)
-		for _, g := range frame.Groups(t, columns...) {
+		for _, g := range t.Groups(columns...) {
 			if e := judge.Summarize(protocol.StrictIn(part)(g)).Mean; e < least {
 				best, least = g, e
 			}

@@ -234,7 +234,7 @@ var fig3View = frame.View{
 
 // fig3Panels are the mean image of each task and its maps.
 func fig3Panels(t *table.Table) (out []plots.Panel) {
-	for cells, r := range frame.Groups(t, "task", "m") {
+	for cells, r := range t.Groups("task", "m") {
 		pixels, what := r.Len(), fmt.Sprintf("rmp2007: map of %s with m = %s: ", cells[0], cells[1])
 		side := func(column string) int {
 			return experiment.Whole(what+"largest "+column, slices.Max(r.Values(column)), 0, pixels-1) + 1
