@@ -49,27 +49,25 @@ func (t *Table) own() {
 }
 
 func (t *Table) indexColumn(c int) []string {
-	if t.of == nil {
-		return t.index[c]
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.index[c] == nil {
-		t.index[c] = chosen(t.of.index[c], t.rows)
-	}
-	return t.index[c]
+	return column(t, func(t *Table) [][]string { return t.index }, c)
 }
 
 func (t *Table) valueColumn(c int) []float64 {
+	return column(t, func(t *Table) [][]float64 { return t.values }, c)
+}
+
+// column is the c-th of the columns of a kind, copied if it was not yet.
+func column[T any](t *Table, kind func(*Table) [][]T, c int) []T {
+	columns := kind(t)
 	if t.of == nil {
-		return t.values[c]
+		return columns[c]
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.values[c] == nil {
-		t.values[c] = chosen(t.of.values[c], t.rows)
+	if columns[c] == nil {
+		columns[c] = chosen(kind(t.of)[c], t.rows)
 	}
-	return t.values[c]
+	return columns[c]
 }
 
 // chosen returns the cells in the given rows.

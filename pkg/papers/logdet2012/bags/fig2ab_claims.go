@@ -89,9 +89,6 @@ var fig2abClaims = experiment.Claims([]experiment.Claim{
 
 const outperformsMeaning = "Per rival, LSA, LMNN and Euclidean: its error minus that of LogDet Linear, both means over the sizes of the basis, is > 0 (\"overall\"). LMNN learns in the coordinates of LSA, centred, from 1,000 training documents." + textReadNote + " LSA centred, as \"principal components analysis\" says, and not."
 
-// noBasis is the size in the rows of Euclidean.
-const noBasis = 0
-
 // eachLength is a test under the readings of each length of vectors.
 func eachLength(readings func(name string) []frame.Reading) frame.Test {
 	var out []frame.Reading
@@ -127,7 +124,7 @@ func overCollections(m frame.Measure) frame.Units {
 	return frame.Over(collections, func(c collection) (string, frame.Measure) { return c.name, m.Where("panel", c.panel) })
 }
 
-// withBasis is the error of a method with one of the sizes of its basis; Euclidean has the size noBasis alone.
+// withBasis is the error of a method with one of the sizes of its basis; Euclidean has the size 0 alone.
 func withBasis(method string, pick func(rows *table.Table, sizes []float64) float64) frame.Measure {
 	return func(rows *table.Table) []float64 {
 		sizes := experiment.NotEmpty("sizes of the basis", frame.Numbers(rows.Where("kind", "wrong", "method", method), "basis"))
