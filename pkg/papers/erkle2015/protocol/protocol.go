@@ -78,7 +78,7 @@ var OnlineMethods = map[string]triplets.ERKLEParams{
 func ErkleParams(method string) triplets.ERKLEParams {
 	p, ok := OnlineMethods[method]
 	if !ok {
-		panic(fmt.Sprintf("erkle2015: online method: %q is not known", method))
+		panic(fmt.Sprintf("protocol: online method: %q is not known", method))
 	}
 	return p
 }
@@ -87,7 +87,7 @@ func ErkleParams(method string) triplets.ERKLEParams {
 func named[T any](name string, all []T, of func(T) string) T {
 	i := slices.IndexFunc(all, func(x T) bool { return of(x) == name })
 	if i < 0 {
-		panic(fmt.Sprintf("erkle2015: %q is not known", name))
+		panic(fmt.Sprintf("protocol: %q is not known", name))
 	}
 	return all[i]
 }
