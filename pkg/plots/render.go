@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -447,40 +446,15 @@ func (f *figure) png(dpi int) ([]byte, error) {
 }
 
 func (f *figure) svg() ([]byte, error) {
-	c := &svgCanvas{Canvas: vgsvg.New(f.w, f.h)}
+	c := vgsvg.New(f.w, f.h)
 	f.draw(c)
 	var buf bytes.Buffer
 	if _, err := c.WriteTo(&buf); err != nil {
 		return nil, fmt.Errorf("plots: %w", err)
 	}
-	// Few readers have the Liberation fonts; Arial has the same widths, and a text in another
-	// font is drawn as wide as it was measured. The embedded images are PNG, whatever the
-	// back-end says, and must fill their rectangle as they do in PNG.
-	data := c.fitted(buf.Bytes())
-	data = bytes.ReplaceAll(data, []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arimo,Arial,Helvetica,sans-serif;"))
+	// Few readers have the Liberation fonts; Arial has the same widths. The
+	// embedded images are PNG, whatever the back-end says, and must fill their
+	// rectangle as they do in PNG.
+	data := bytes.ReplaceAll(buf.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arimo,Arial,Helvetica,sans-serif;"))
 	return bytes.ReplaceAll(data, []byte(`xlink:href="data:image/jpg;base64,`), []byte(`preserveAspectRatio="none" xlink:href="data:image/png;base64,`)), nil
-}
-
-// svgCanvas keeps the widths of the texts that are drawn on it.
-type svgCanvas struct {
-	*vgsvg.Canvas
-	widths []vg.Length
-}
-
-func (c *svgCanvas) FillString(f font.Face, at vg.Point, text string) {
-	c.widths = append(c.widths, f.Width(text))
-	c.Canvas.FillString(f, at, text)
-}
-
-// fitted is the SVG with the width of each text in it.
-func (c *svgCanvas) fitted(data []byte) []byte {
-	parts := bytes.Split(data, []byte("<text "))
-	var out bytes.Buffer
-	for i, part := range parts {
-		if i > 0 {
-			fmt.Fprintf(&out, `<text textLength="%.5g" lengthAdjust="spacingAndGlyphs" `, c.widths[i-1].Points())
-		}
-		out.Write(part)
-	}
-	return out.Bytes()
 }
