@@ -2,6 +2,7 @@ package plots
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -271,5 +272,28 @@ func TestGlyph(t *testing.T) {
 	d.Panels[0].Marks = []Mark{seven}
 	if notes, err := d.Warnings(); err != nil || !slices.Contains(notes, "The figure's font lacks 漢.") {
 		t.Errorf("notes %q, error %v", notes, err)
+	}
+}
+
+// Each text of an SVG has the width that it was measured with, so that no reader's font makes it longer.
+func TestTextsOfSVG(t *testing.T) {
+	d := Drawing{Panels: []Panel{{Title: "a <text > b", XLabel: "10⁻³ of λ₁", YLabel: "error (%)", Marks: []Mark{Line{Name: "first", X: []float64{1, 2, 3}, Y: []float64{3, 1, 2}}, Line{Name: "second", Color: 1, Dash: 1, X: []float64{1, 2, 3}, Y: []float64{1, 2, 4}}}}}}
+	panels, _, _, err := d.prepare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	svg, err := d.layout(panels, Options{}).svg()
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := regexp.MustCompile(`<text ([^>]*)>`).FindAllStringSubmatch(string(svg), -1)
+	length := regexp.MustCompile(`^textLength="(\d+(\.\d+)?)" lengthAdjust="spacingAndGlyphs" [^>]*style="[^"]*font-size:`)
+	for _, text := range texts {
+		if m := length.FindStringSubmatch(text[1]); m == nil || m[1] == "0" {
+			t.Errorf("a text without its width: %s", text[0])
+		}
+	}
+	if len(texts) < 10 {
+		t.Errorf("%d texts only", len(texts))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -446,15 +447,42 @@ func (f *figure) png(dpi int) ([]byte, error) {
 }
 
 func (f *figure) svg() ([]byte, error) {
-	c := vgsvg.New(f.w, f.h)
+	c := &svgCanvas{Canvas: vgsvg.New(f.w, f.h)}
 	f.draw(c)
 	var buf bytes.Buffer
 	if _, err := c.WriteTo(&buf); err != nil {
 		return nil, fmt.Errorf("plots: %w", err)
 	}
-	// Few readers have the Liberation fonts; Arial has the same widths. The
-	// embedded images are PNG, whatever the back-end says, and must fill their
-	// rectangle as they do in PNG.
-	data := bytes.ReplaceAll(buf.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arimo,Arial,Helvetica,sans-serif;"))
-	return bytes.ReplaceAll(data, []byte(`xlink:href="data:image/jpg;base64,`), []byte(`preserveAspectRatio="none" xlink:href="data:image/png;base64,`)), nil
+	// The embedded images are PNG, whatever the back-end says, and must fill their rectangle as
+	// they do in PNG.
+	return bytes.ReplaceAll(c.fitted(buf.Bytes()), []byte(`xlink:href="data:image/jpg;base64,`), []byte(`preserveAspectRatio="none" xlink:href="data:image/png;base64,`)), nil
+}
+
+// svgCanvas keeps the widths of the texts that are drawn on it.
+type svgCanvas struct {
+	*vgsvg.Canvas
+	widths []vg.Length
+}
+
+func (c *svgCanvas) FillString(f font.Face, at vg.Point, text string) {
+	c.widths = append(c.widths, f.Width(text))
+	c.Canvas.FillString(f, at, text)
+}
+
+// svgFonts are for the whole figure. Few readers have the Liberation fonts; Arial has the same widths.
+const svgFonts = `<svg style="font-family:Liberation Sans,Arimo,Arial,Helvetica,sans-serif" `
+
+// plainStyle leaves of the style of a text what is not that of all.
+var plainStyle = strings.NewReplacer("font-family:Liberation Sans;", "", "font-variant:normal;", "", "font-weight:normal;", "", "font-style:normal;", "")
+
+// fitted is the SVG in which each text is as wide as it was measured, whatever font a reader has.
+func (c *svgCanvas) fitted(data []byte) []byte {
+	parts := strings.Split(strings.Replace(string(data), "<svg ", svgFonts, 1), "<text ")
+	var out bytes.Buffer
+	out.WriteString(parts[0])
+	for i, part := range parts[1:] {
+		tag, rest, _ := strings.Cut(part, ">")
+		fmt.Fprintf(&out, `<text textLength="%.4g" lengthAdjust="spacingAndGlyphs" %s>%s`, c.widths[i].Points(), plainStyle.Replace(tag), rest)
+	}
+	return out.Bytes()
 }

@@ -313,7 +313,7 @@ func TestNumerals(t *testing.T) {
 	}{{"0", 1}, {"0", 2}, {"0", 3}, {"0", 4}, {"7", 5}, {"7", 6}} {
 		places.Add(table.Key{"kind": "map", "at": p.digit}, table.Values{"x0": p.x, "y0": 1})
 	}
-	got := numerals(places)
+	got := numerals(places, 3)
 	var order []float64
 	for _, m := range got {
 		p := m.(plots.Points)

@@ -26,7 +26,7 @@ func planeView(of frame.Rows, columns int, panels frame.Panels, text *frame.Text
 }
 
 var fig2cdViews = []experiment.View{
-	{Name: "fig2cd", Title: "Fig. 2(c, d): USPS digits in the plane", Draw: planesOf([]string{ssikdrTop, pcaLabelled}, medianRank,
+	{Name: "fig2cd", Title: "Fig. 2(c, d): USPS digits in the plane", Draw: planesOf([]string{ssikdrTop, pcaLabelled}, medianRank, 3,
 		"Left: Trace-SSIKDR, the top two directions of W in (26). Right: kernel PCA, centred. Of the seeds in the order of the number of digits that Trace-SSIKDR separates, then of its mean F1, this is the median, the lower of two.")},
 	{Name: "fig2cd-counts", Title: "How many digits each plane separates", Draw: planeView(frame.Only("kind", "f1", "wrong"), 1, func(rows *table.Table) []plots.Panel {
 		dots := frame.PerMark(plots.Panel{Title: "digits separated, queries from zip.test", XLabel: "digits of ten", XMin: 0, XMax: 10}, "kernel", func(_ int, kernel string) frame.Mark {
@@ -55,7 +55,7 @@ var fig2cdViews = []experiment.View{
 		return lines
 	}, &frame.Text{By: []string{"kernel", "kernel", "at", "τ, share of the largest"}, Cells: []frame.Cell{frame.PlusMinus("rank of W", frame.Column("value"), frame.Band{}, "%.1f"), rankRange("least to largest")}},
 		"τ of (26), as a share of the least at which W vanishes, against the rank of W; means over seeds. Kernel and C are those chosen for the top two directions.")},
-	{Name: "fig2cd-seeds", Title: "USPS digits in the plane, with W of rank 2 and with other seeds", Draw: planesOf(mapMethods, quartileRanks,
+	{Name: "fig2cd-seeds", Title: "USPS digits in the plane, with W of rank 2 and with other seeds", Draw: planesOf(mapMethods, quartileRanks, 1,
 		"Rows: the seeds at the lower quartile, the median and the upper quartile, in the order of the number of digits that Trace-SSIKDR, top two directions, separates, then of its mean F1. Left: the top two directions of W in (26). Middle: a W of rank 2 learned as such. Right: kernel PCA, centred.")},
 	{Name: "fig2cd-choices", Title: "What was chosen on the labelled digits, and the rank of W", Draw: experiment.WithEnds(planeView(frame.Only("kind", "inner", "rank"), 0, nil,
 		&frame.Text{By: []string{"kernel", "kernel", "method", "plane"}, Cells: []frame.Cell{
@@ -154,7 +154,7 @@ func quartileRanks(n int) []int {
 }
 
 // planesOf is a view of planes: a row for each of some of n trials by their rank, a column for each of some methods.
-func planesOf(methods []string, ranks func(n int) []int, shows string) func(*table.Table) (plots.Drawing, error) {
+func planesOf(methods []string, ranks func(n int) []int, turns int, shows string) func(*table.Table) (plots.Drawing, error) {
 	return func(t *table.Table) (plots.Drawing, error) {
 		var panels []plots.Panel
 		trials := ranked(t)
@@ -164,30 +164,27 @@ func planesOf(methods []string, ranks func(n int) []int, shows string) func(*tab
 				if places := one.Where("kind", "map"); places.Len() > 0 {
 					n := experiment.NotEmpty("planes of "+m, counted(voteRule, separatedF1)(one.Where("queries", testQueries)))
 					title := fmt.Sprintf("%s\nseed %s: %s", m, trials[rank], plural.Of(int(n[0]), "digit"))
-					panels = append(panels, plots.Panel{Title: title, Equal: true, XMin: -1.05, XMax: 1.05, YMin: -1.05, YMax: 1.05, Marks: numerals(places)})
+					panels = append(panels, plots.Panel{Title: title, XLabel: "first direction", YLabel: "second direction", Equal: true, XMin: -1.05, XMax: 1.05, YMin: -1.05, YMax: 1.05, Marks: numerals(places, turns)})
 				}
 			}
 		}
 		return frame.View{
 			Columns: len(methods), Panels: func(*table.Table) []plots.Panel { return panels }, Missing: "planes under the kernel with " + knownGraph,
-			Caption: vectors.Shown(fmt.Sprintf("%s Titles count the digits that a plane separates. Numerals are queries from zip.test, at most %d of each digit, about the mean of all and with the largest coordinate of all 1. Kernel: data-dependent, with a graph of all known digits.", shows, shownTurns*mapPoints), planeProtocol),
+			Caption: vectors.Shown(fmt.Sprintf("%s Titles count the digits that a plane separates. Numerals are queries from zip.test, at most %d of each digit, about the mean of all and with the largest coordinate of all 1. Kernel: data-dependent, with a graph of all known digits.", shows, turns*mapPoints), planeProtocol),
 		}.Draw(t)
 	}
 }
 
-// shownTurns is the number of turns in which each digit shows at most mapPoints queries: with all queries most numerals
-// would hide others.
-const shownTurns = 3
-
-// numerals are queries of a plane. The digits take turns, so that none is drawn over all others.
-func numerals(places *table.Table) (out []plots.Mark) {
+// numerals are queries of a plane, at most mapPoints of each digit in a turn: with all queries most numerals would hide
+// others. The digits take turns, so that none is drawn over all others.
+func numerals(places *table.Table, most int) (out []plots.Mark) {
 	var xs, ys [mapPoints][]float64
 	for k := range mapPoints {
 		xs[k], ys[k] = places.Values(fmt.Sprint("x", k)), places.Values(fmt.Sprint("y", k))
 	}
 	turn, turns := map[string]int{}, [][]plots.Mark{}
 	for row, at := range places.Index("at") {
-		if turn[at] == shownTurns {
+		if turn[at] == most {
 			continue
 		}
 		mark := plots.Points{Glyph: at, Color: int(frame.Parse("at", at))}
