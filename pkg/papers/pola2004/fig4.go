@@ -358,7 +358,8 @@ func filterScatter(t *table.Table, x, xName, y, yName string) plots.Panel {
 		duels, below = append(duels, d), append(below, strconv.Itoa(d.wins))
 	}
 	p := duelPanel(xName, yName, duels...)
-	p.Title = fmt.Sprintf("lower on %s of %d", strings.Join(below, " and "), len(t.Unique("topic")))
+	whose, _, _ := strings.Cut(yName, ", ")
+	p.Title = fmt.Sprintf("%s lower on %s of %d", whose, strings.Join(below, " and "), len(t.Unique("topic")))
 	return p
 }
 

@@ -296,7 +296,7 @@ func readingsDuels(caption func(t *table.Table) plots.Caption, duels ...[2]strin
 			for _, c := range duels {
 				d := digitDuel(t, c[0], c[1])
 				p := duelPanel(short(c[0]), c[1], d)
-				p.Title = fmt.Sprintf("lower in %d of %d problems", d.wins, len(d.X))
+				p.Title = fmt.Sprintf("POLA lower in %d of %d problems", d.wins, len(d.X))
 				out = append(out, p)
 			}
 			return out
