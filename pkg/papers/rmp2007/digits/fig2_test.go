@@ -6,11 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/learners/classify"
 	"metriclab/pkg/papers/rmp2007/protocol"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -34,23 +32,6 @@ func TestFig2Readings(t *testing.T) {
 	}
 	if want := len(protocol.MapVariants) + len(rfeStrengths); len(seen) != want { // the main pair once more with the other ridge
 		t.Errorf("%d readings, want %d", len(seen), want)
-	}
-}
-
-func TestPixelCosts(t *testing.T) {
-	x := []float64{0, 0.5, 1}
-	for _, c := range []struct {
-		distortion protocol.Distortion
-		want       []float64
-	}{
-		{"squared", []float64{0, .25, 1, .25, 0, .25, 1, .25, 0}},
-		{"L1", []float64{0, .5, 1, .5, 0, .5, 1, .5, 0}},
-	} {
-		dst := mat.NewDense(3, 3, []float64{9, 9, 9, 9, 9, 9, 9, 9, 9})
-		protocol.PixelCosts(dst, x, protocol.Compare[c.distortion])
-		if !slices.Equal(dst.RawMatrix().Data, c.want) {
-			t.Errorf("%s: %v, want %v", c.distortion, dst.RawMatrix().Data, c.want)
-		}
 	}
 }
 
@@ -83,38 +64,5 @@ func TestJudgeUsesTheGivenPixels(t *testing.T) {
 	}
 	if got, want := s.rows.Index("images"), []string{"12", "12"}; !slices.Equal(got, want) {
 		t.Errorf("images: %v, want %v", got, want)
-	}
-}
-
-func TestImage(t *testing.T) {
-	if got, want := protocol.Image([]int{7, 3, 7, 0, 3}), []int{0, 3, 7}; !slices.Equal(got, want) {
-		t.Errorf("image %v, want %v", got, want)
-	}
-}
-
-// A stream holds different training images of the two digits only, and its labels are theirs.
-func TestTaskDraw(t *testing.T) {
-	env := &experiment.Env{Scale: experiment.Smoke}
-	seed := random.Seed{Base: 1, Experiment: "test", Dataset: "glyphs"}
-	train, _, err := protocol.OpenDigits(env, seed, 1000, 500)
-	if err != nil {
-		t.Fatal(err)
-	}
-	task := protocol.DigitTasks[1]
-	idx, err := task.Draw(seed.Stream("images"), train, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(slices.Compact(slices.Sorted(slices.Values(idx)))) != 100 {
-		t.Error("an image comes twice")
-	}
-	for i, l := range task.Labels(train.Y(idx)) {
-		want := map[int]classify.Label{3: classify.Negative, 8: classify.Positive}[train.Y(idx)[i]]
-		if l != want {
-			t.Fatalf("digit %d has label %v", train.Y(idx)[i], l)
-		}
-	}
-	if _, err := task.Draw(seed.Stream("images"), train, 201); err == nil {
-		t.Error("more images than there are gave no error")
 	}
 }

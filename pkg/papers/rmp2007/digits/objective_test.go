@@ -5,15 +5,11 @@ import (
 	"strconv"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"metriclab/pkg/experiment/experimenttest"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/mapping"
-	"metriclab/pkg/metric"
 	"metriclab/pkg/papers/rmp2007/clusters"
 	"metriclab/pkg/papers/rmp2007/protocol"
-	"metriclab/pkg/random"
 	"metriclab/pkg/table"
 )
 
@@ -59,33 +55,5 @@ func TestObjectiveClaimsPointTheRightWay(t *testing.T) {
 	}
 	if b := mapping.PrintedRegretBound(784, 784, 10, objectiveImages, clusters.Confidence); b < 784*objectiveImages {
 		t.Errorf("the bound is %v, less than A·T", b)
-	}
-}
-
-// What RMP pays is the sum of the distortions of its map, and the map that maps each pixel to itself pays nothing.
-func TestVariantPays(t *testing.T) {
-	const pixels = 6
-	x := mat.NewDense(4, pixels, nil)
-	x.Apply(func(i, j int, _ float64) float64 { return float64((i*j)%5) / 4 }, x)
-	v := protocol.MapVariants[1]
-	v.Steps = 20
-	own, one := make([]int, pixels), make([]int, pixels)
-	for i := range own {
-		own[i] = i
-	}
-	n := 0
-	err := v.Follow(t.Context(), random.Seed{}, x, protocol.DigitTasks[0], 2, func(at int, _ *mapping.RMP, f metric.CostRound, paid float64) error {
-		n++
-		want := 0.0
-		for _, u := range x.RawRowView(at - 1) {
-			want += math.Abs(u - x.At(at-1, 0))
-		}
-		if at != n || paid < 0 || paid > pixels || protocol.LossOf(own, f) != 0 || math.Abs(protocol.LossOf(one, f)-want) > 1e-12 { // round-off of 6 terms
-			t.Errorf("image %d: RMP pays %v, one pixel for all %v, want %v", at, paid, protocol.LossOf(one, f), want)
-		}
-		return nil
-	})
-	if err != nil || n != 4 {
-		t.Fatalf("%d images, %v", n, err)
 	}
 }
