@@ -123,8 +123,8 @@ func quantile(n int, level float64) float64 {
 	return q
 }
 
-// quantiles keeps what quantile has found: each takes some ten microseconds, and a figure asks
-// for the same few thousands of times.
+// quantiles keeps what quantile has found: each is the root of an incomplete beta function,
+// and a figure asks for the same ones thousands of times.
 var quantiles sync.Map
 
 // sd is the sample standard deviation, exactly 0 for equal values.

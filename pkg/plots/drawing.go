@@ -64,7 +64,7 @@ type Caption struct {
 // parts are the fields that say something, in order.
 func (c Caption) parts() []captionPart {
 	all := []captionPart{{"Shows", c.Shows}, {"Data", c.Data}, {"Protocol", c.Protocol}, {"Intervals", c.Intervals}, {"Ends", c.Ends}}
-	return slices.DeleteFunc(all, func(p captionPart) bool { return p.text == "" })
+	return slices.DeleteFunc(all, func(p captionPart) bool { return strings.TrimSpace(p.text) == "" })
 }
 
 type captionPart struct{ field, text string }
@@ -81,7 +81,7 @@ func (p captionPart) label(format string) string {
 func (c Caption) check() error {
 	for _, p := range c.parts() {
 		s := strings.TrimSpace(p.text)
-		if !strings.ContainsAny(s[max(0, len(s)-1):], ".!?") {
+		if !strings.ContainsAny(s[len(s)-1:], ".!?") {
 			words := strings.Fields(s)
 			return fmt.Errorf("field %s ends with %q, want a full stop", p.field, strings.Join(words[max(0, len(words)-5):], " "))
 		}
@@ -219,8 +219,8 @@ type Heat struct {
 	Min, Max float64 // the colour range; equal means from the data
 	BarLabel string
 	// Nominal says that values are names, whole numbers from 0. The first ten have the colours of
-	// the palette, all others are white, and lines part neighbours of different names. There is no
-	// colour bar.
+	// the palette, all others are white. Lines part neighbours of different names, unless cells
+	// are smaller than two points. There is no colour bar.
 	Nominal    bool
 	XTicks     []Tick // At j is the middle of column j
 	YTicks     []Tick // At i is the middle of row i, from the top

@@ -152,9 +152,16 @@ func (m Heat) draw(f *frame) {
 	}
 }
 
+// leastCell is the side of a cell below which borders would hide what they part, and a figure
+// of many cells would be large.
+const leastCell = 2
+
 // drawBorders draws a line between neighbours that differ.
 func (m Heat) drawBorders(f *frame) {
 	rows, cols := len(m.Z), len(m.Z[0])
+	if size := f.Size(); size.X < leastCell*vg.Length(cols) || size.Y < leastCell*vg.Length(rows) {
+		return
+	}
 	s := lineStyle(color.Black, 0.5, Solid)
 	x := func(j int) vg.Length { return f.X(float64(j) / float64(cols)) }
 	y := func(i int) vg.Length { return f.Y(1 - float64(i)/float64(rows)) }

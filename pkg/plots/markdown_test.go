@@ -100,7 +100,7 @@ func TestMarkdownWide(t *testing.T) {
 // Each field of a caption ends as a sentence does, and leaves its name to the drawing.
 func TestCaptionFields(t *testing.T) {
 	d := Drawing{Text: &TextTable{Head: []string{"a"}}}
-	for _, ok := range []Caption{{}, {Shows: "Shown."}, {Shows: "Shown. ", Data: "Whose?", Protocol: "How!", Intervals: "Over 6 trials.", Ends: "None."}} {
+	for _, ok := range []Caption{{}, {Shows: "Shown.", Data: " \n"}, {Shows: "Shown. ", Data: "Whose?", Protocol: "How!", Intervals: "Over 6 trials.", Ends: "None."}} {
 		d.Caption = ok
 		if _, err := d.Render("x", Options{}); err != nil {
 			t.Errorf("%+v: %v", ok, err)

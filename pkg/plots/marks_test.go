@@ -297,3 +297,28 @@ func TestTextsOfSVG(t *testing.T) {
 		t.Errorf("%d texts only", len(texts))
 	}
 }
+
+// Borders part the cells of a nominal heat map, but not those so small that borders would hide them: whatever a table
+// holds, the figure stays small.
+func TestBordersOfSmallCells(t *testing.T) {
+	strokes := func(side int) int {
+		z := make([][]float64, side)
+		for i := range z {
+			for j := range side {
+				z[i] = append(z[i], float64((i+j)%2))
+			}
+		}
+		panels, _, _, err := Drawing{Panels: []Panel{{Marks: []Mark{Heat{Z: z, Nominal: true}}}}}.prepare()
+		if err != nil {
+			t.Fatal(err)
+		}
+		svg, err := Drawing{}.layout(panels, Options{}).svg()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(svg), "stroke-width:0.5")
+	}
+	if few, none := strokes(10), strokes(1000); few != 2*9*10 || none != 0 {
+		t.Errorf("%d borders of 10×10 cells and %d of 1000×1000, want 180 and 0", few, none)
+	}
+}

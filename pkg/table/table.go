@@ -32,7 +32,7 @@ type Table struct {
 
 	// A table of chosen rows copies a column when it is first asked for it: views choose rows
 	// many times over and look at few columns.
-	of   *Table // whose rows these are, which has none of its own; nil for a table of its own
+	of   *Table // the whole table, of which these are rows; nil for a whole table
 	rows []int
 	mu   sync.Mutex // guards index and values where of is not nil
 }

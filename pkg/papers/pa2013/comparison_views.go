@@ -87,7 +87,7 @@ func comparisonCaption(all []results, shows, how string) plots.Caption {
 		Shows: shows,
 		Data:  fmt.Sprintf("Databases: %s. Features are %s with numbers from the training rows.", names, describeScaling[mainSettings.Scaling.String()]),
 		Protocol: how + "The start is (M, b) = 0. C is from 10⁻⁴ to 10² by the error of nearest neighbours on validation rows, per method, database and trial, the smallest of equals, and k with it. " +
-			"ITML has the same pairs, bounds by the rule of its authors' program (bins 5 and 95 of 100 between the extreme squared distances of 1,000 random pairs) and γ from 10⁻⁴ to 10⁴ by its two-fold cross-validation (k = 4). Splits, pairs and their order are the same for all methods of a trial; " +
+			"ITML has the same pairs. Its bounds are by the rule of its authors' program (bins 5 and 95 of 100 between the extreme squared distances of 1,000 random pairs), and γ is from 10⁻⁴ to 10⁴ by its two-fold cross-validation (k = 4). Splits, pairs and their order are the same for all methods of a trial; " +
 			"on soybean ITML has all 8,400 pairs, of which an online method sees T.",
 		Intervals: splitsNote(all),
 	}

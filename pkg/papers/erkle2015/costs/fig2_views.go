@@ -254,7 +254,7 @@ func drawFig2a(t, times *table.Table) (plots.Drawing, error) {
 	d.Caption = plots.Caption{
 		Shows:     "Cumulative time of PA-ERKLE, one update per triplet, in a pass over 2n, and of GNMDS with one and two steps after each of 20 mini-batches, which are as many times a single step.",
 		Data:      fig2Data,
-		Protocol:  fig2Protocol + "It is measured in each trial on the left. On the right one step of that size was run in the first trial (the dot at the first mini-batch), and the others have it times the quotient of their steps to that trial's at the smaller n, as in the verdict.",
+		Protocol:  fig2Protocol + "It is measured in each trial on the left. On the right one step of that size was run in the first trial (the dot at the first mini-batch). The others have it times the quotient of their steps to that trial's at the smaller n, as in the verdict.",
 		Intervals: "Lines are geometric means over trials, bands 95 % t intervals of the mean logarithm. " + experiment.TrialsNote(t, ""),
 	}
 	return d, nil

@@ -122,7 +122,7 @@ var speedObjects = frame.View{
 			unlessRead(frame.Of("eigenpairs removed", frame.Column("projected"), frame.Band{}, "%.0f")),
 		},
 	},
-	Caption: frame.Says("Time per active triplet, and what the learner saves, against the number of objects. The grey line on the left is the time to sum up the n² entries of a kernel, at the speed of the memory where they do not fit into the cache: what an update costs at least that touches all of them.",
+	Caption: frame.Says("Time per active triplet, and what the learner saves, against the number of objects. The grey line on the left is the time to sum up the n² entries of a kernel, at the speed of the memory where they do not fit into the cache. An update that touches all of them costs at least that.",
 		speedData, speedSetup+" Memory is what the learner saves after these triplets, of which numbers in base64 take a third more than in memory, and buffers that speed up the search are left out; a saved dense kernel is one triangle.", ""),
 }
 

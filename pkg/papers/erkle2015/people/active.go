@@ -330,7 +330,7 @@ func activePanel(title string) frame.Panel {
 const (
 	activeData  = "A simulated person answers questions \"is A more like B or like C?\" by the distances of points drawn from N(0, I) (ours; the paper names active selection as future work). A random fifth of all questions tests: none of them is asked, and a choice that falls on one is drawn anew."
 	activeAbout = "All objects are A equally often, and the rules choose B and C. Random: at random. Uncertainty: of 100 random questions the one whose two distances under the current kernel differ least. " +
-		"Gain: of these the one with the greatest expected information gain about where A is among the places of all objects (Tamuz et al. 2011), with their crowd model of an answer (μ = 0.05) or the logistic one of STE. The first 6 answers per object are to random questions, the same for all rules. No question is asked twice. "
+		"Gain: of these the one with the greatest expected information gain about where A is among the places of all objects (Tamuz et al. 2011). A model of an answer is their crowd model (μ = 0.05) or the logistic one of STE. The first 6 answers per object are to random questions, the same for all rules. No question is asked twice. "
 	activeSmoke = " At smoke scale there are 12 points, in at most 5 dimensions, and 10 random questions are weighed."
 )
 

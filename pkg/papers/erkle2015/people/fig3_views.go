@@ -180,7 +180,7 @@ func drawMusicConflicts(t *table.Table) (plots.Drawing, error) {
 	return plots.Drawing{
 		Panels: []plots.Panel{p}, Text: text,
 		Caption: musicCaption("A triplet says that one pair of objects is closer than another, and chains of triplets imply more such orders. A training triplet is agreeing if a chain of those before it implies it, conflicting if one implies its opposite (no kernel can then satisfy all of them), else new. Figure: how far ERKLE steps on them on average in one pass, steps of length 0 included; "+
-			"a step of length γ lowers d²(a, near) − d²(a, far) by 10γ before the projection. \"At most\": so many triplets are left out if each that conflicts with those kept before it is; a kernel satisfies all the others, so that conflicts alone force no larger training error.", "PA-ERKLE: margin 1; STE-ERKLE: δ = 1.", t),
+			"a step of length γ lowers d²(a, near) − d²(a, far) by 10γ before the projection. \"At most\": so many triplets are left out if each that conflicts with those kept before it is. A kernel satisfies all the others, so that conflicts alone force no larger training error.", "PA-ERKLE: margin 1; STE-ERKLE: δ = 1.", t),
 	}, nil
 }
 
@@ -253,7 +253,7 @@ func fitEndings(data string) func(t *table.Table) (plots.Drawing, error) {
 			rounded("rank (10⁻³)", batch.LooseRank), rounded("rank (10⁻⁶)", batch.FineRank),
 		}},
 		Caption: func(t *table.Table) plots.Caption {
-			return plots.Caption{Shows: fmt.Sprintf("Iterations (mean over %d splits, at most %d, or %d more where a fit has run on), the residual of the stopping rule, which asks for %g, the reasons for stopping, and mean ranks: eigenvalues above 10⁻³ and 10⁻⁶ of the largest.", len(t.Unique("trial")), protocol.BatchIterations, protocol.ConvergedIterations, protocol.BatchTol),
+			return plots.Caption{Shows: fmt.Sprintf("Iterations (mean over %d splits, at most %d, or %d more where a fit has run on), the residual of the stopping rule, which asks for %g, and the reasons for stopping. Mean ranks: eigenvalues above 10⁻³ and 10⁻⁶ of the largest.", len(t.Unique("trial")), protocol.BatchIterations, protocol.ConvergedIterations, protocol.BatchTol),
 				Protocol: "Fits start from the kernel of the size before, the first from K = I."}
 		},
 		Missing: "fits of any batch method",

@@ -105,7 +105,7 @@ var weightsView = frame.View{
 	},
 	Caption: frame.Says("Share of the test triplets that the kernel does not satisfy, a tie counting as not satisfied; rank and trace of the kernel.",
 		"Points from N(0, I) in R⁵⁰, answers without error: 100 of them with 2,000 training triplets, 500 with 500 (20 and 25 in R⁵ with 300 and 50 at smoke scale).",
-		"PA-ERKLE, one pass, with a weight of the trace (ours). After each update that changes the kernel all eigenvalues fall, those below 0 to 0: with budget, by what the trace exceeds that of K = I by, over the number of objects; with share, by γ/j at update j; fixed, by γτ. No trace is the paper's learner.", ""),
+		"PA-ERKLE, one pass, with a weight of the trace (ours). After each update that changes the kernel all eigenvalues fall, those below 0 to 0. With budget they fall by what the trace exceeds that of K = I by, over the number of objects; with share, by γ/j at update j; fixed, by γτ. No trace is the paper's learner.", ""),
 	Missing: "errors on any data",
 }
 

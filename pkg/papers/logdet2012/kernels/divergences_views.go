@@ -70,7 +70,7 @@ var scaled = frame.Only("features", scalings...).Then(frame.Called("scaling", "f
 // divergenceProtocol describes data and settings in captions.
 func divergenceProtocol(t *table.Table) plots.Caption {
 	size := vectors.SizesOf(t)
-	return plots.Caption{Data: vectors.UCI(t), Protocol: fmt.Sprintf("Pairs as in fig1a: per class %.0f similar and %.0f dissimilar ones of training rows, or all there are, at squared distances of at most u and at least ℓ, the 1st and 99th percentile of the training rows, with slack that costs (c/2)·s². "+
+	return plots.Caption{Data: vectors.UCI(t), Protocol: fmt.Sprintf("Pairs as in fig1a: per class %.0f similar and %.0f dissimilar ones of training rows, or all there are, at squared distances of at most u and at least ℓ. These are the 1st and 99th percentile of the training rows; slack costs (c/2)·s². "+
 		"The unit of length is such that the median squared distance of training rows is 1. k = %.0f neighbours.", size(protocol.PairsPerClass), size(protocol.PairsPerClass), size(protocol.Neighbours)), Intervals: vectors.FoldsNote(t)}
 }
 

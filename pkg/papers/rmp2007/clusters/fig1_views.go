@@ -14,7 +14,7 @@ import (
 
 var fig1Views = []experiment.View{
 	{Name: "fig1", Title: "Fig. 1: regret of RMP and EM in online clustering", Draw: regretView(fig1Main, []string{protocol.RMPPrinted, protocol.RMPCorrected, protocol.FTL, emSpherical, emDiagonal, emFull, groupsKnown},
-		"Points are drawn from four Gaussians of standard deviation 1.5 around centres with coordinates of standard deviation 1: the nearest centre is right for more than 99.5 % of the points by all 50 coordinates, and for less than 95 % by 15. "+
+		"Points are drawn from four Gaussians of standard deviation 1.5 around centres with coordinates of standard deviation 1. The nearest centre is right for more than 99.5 % of the points by all 50 coordinates, and for less than 95 % by 15. "+
 			"The paper's curves have no numbers in its text.", fig1Known).Draw},
 	{Name: "fig1-eta", Title: "The learning rate in online clustering", Draw: regretView(fig1Main, slices.Concat(fig1RMP[:5], []string{protocol.FTL}),
 		"The points and rounds are those of Fig. 1.",
@@ -36,7 +36,7 @@ var fig1Views = []experiment.View{
 const (
 	fig1Shows = "Cumulative regret after t rounds against π*, the best map with at most m = 4 prototypes in hindsight (certified: see fig1-optimum). The dashed grey line is √t through RMP's final regret (η printed)."
 	fig1Data  = "400 points (60 at smoke scale), one coordinate of each revealed per round. Mapping i to j costs the squared or absolute (L1) difference of their coordinates over the largest such difference in the data: costs are in [0, 1]. "
-	fig1Setup = "RMP draws its set by 5,000 steps of Metropolis–Hastings per round (200 at smoke scale) from the set of the round before. Where weights are far apart, in late rounds and with rates 10 and 100 times the printed one, so short a walk stays at sets that a draw by the law would hardly give: those curves show the walk, not the law. " +
+	fig1Setup = "RMP draws its set by 5,000 steps of Metropolis–Hastings per round (200 at smoke scale) from the set of the round before. Where weights are far apart, in late rounds and with rates 10 and 100 times the printed one, so short a walk stays at sets that a draw by the law would hardly give. Those curves show the walk, not the law. " +
 		"FTL takes the best set that FasterPAM finds from the one before, which need not be the best of all. EM, which the paper shows \"not to provide a fair comparison\" but for the robustness of its own algorithm, is fitted anew in each round to the coordinates so far: spherical, diagonal or full covariance matrices, one run from k-means++, " +
 		"variances at least a thousandth of the mean one. It maps the points of a component to the point nearest to its mean; before the first round it is a random map. "
 )

@@ -243,7 +243,7 @@ var setCoverView = frame.View{
 	}},
 	Caption: func(t *table.Table) plots.Caption {
 		return plots.Caption{
-			Shows: "Theorem 4.1: whether m of the subsets D cover all elements is whether Φ_m, the least cost of a map with at most m prototypes after one round of the costs G, is 0, where G is 0 if the element (row) is in the subset (column) and 1 if not. Picture: a worked example of six elements. " +
+			Shows: "Theorem 4.1: m of the subsets D cover all elements exactly if Φ_m is 0. Φ_m is the least cost of a map with at most m prototypes after one round of the costs G: 0 where the element (row) is in the subset (column), 1 elsewhere. Picture: a worked example of six elements. " +
 				"Table: Φ_m and the prototypes of the best map there, the first in lexicographic order, and whether trying all sets of m subsets finds a cover; then random instances, where both ways to be wrong are counted.",
 			Protocol: fmt.Sprintf("Each element costs 1 that none of the chosen subsets holds, so that Φ_m counts what m subsets must leave uncovered. "+
 				"Random instances are sums over %d trials, of 2 to %d elements and 2 to %d subsets with each element in a subset with probability .15, .3 or .5. There are no instances of fewer than m subsets.", len(t.Unique("trial")), coverElements, coverSubsets),

@@ -343,7 +343,7 @@ func fig2Caption(shows, end string) func(t *table.Table) plots.Caption {
 			Shows: shows,
 			Data:  fmt.Sprintf("Images of %s, pixels scaled to 0 to 1.", protocol.DigitsShown(stat.Mean(t.Values("pixels"), nil))),
 			Protocol: fmt.Sprintf("Per trial and task a stream of random training images, the same for all methods; after some numbers of images each method chooses at most m pixels. A ridge regression "+
-				"(strength by generalised cross-validation on the images seen, of 25 from 10⁻⁸ to 100 times the largest eigenvalue of their scatter; which one is not kept, and it can be an end) on these pixels is scored on all test images of the two digits (%s). RMP chooses the image of its current map, without labels, "+
+				"(strength by generalised cross-validation on the images seen, of 25 from 10⁻⁸ to 100 times the largest eigenvalue of their scatter) on these pixels is scored on all test images of the two digits (%s). Which strength was chosen is not kept, and it can be an end. RMP chooses the image of its current map, without labels, "+
 				"which may be fewer than m pixels; RFE sees the labels and eliminates one pixel at a time by the weights of a linear support vector machine; random pixels are drawn anew each time. %s", strings.Join(tested, ", "), end),
 			Intervals: experiment.TrialsNote(t, protocol.TrialsCover) + " The test images are the same in all trials: the intervals do not cover other test images.",
 		}
@@ -364,7 +364,7 @@ var fig2SettingsView = frame.View{
 	Panels:  fig2Panels(fig2Ways(), protocol.Percent.Without()),
 	Text:    fig2SettingsText(),
 	Caption: fig2Caption("Test error against the number of images seen under the settings that the paper leaves open; the first of RMP and of RFE are those of Fig. 2, and none was chosen by its error. "+
-		"The table adds the error with a ridge of strength 1 in place of generalised cross-validation, the number of pixels in the image of RMP's map, the share of the walk's steps that changed the set in the last round, and the share of trials in which every fit of the support vector machine closed its duality gap to 1e-4 within 1000 passes.",
+		"The table adds the error with a ridge of strength 1 in place of generalised cross-validation. It adds the number of pixels in the image of RMP's map, the share of the walk's steps that changed the set in the last round, and how often all fits were exact: the share of trials in which every support vector machine closed its duality gap to 1e-4 within 1000 passes.",
 		protocol.DescribeVariants+" C is the weight of the hinge losses: the larger, the less slack."),
 	Missing: "errors of any task",
 }

@@ -294,7 +294,7 @@ var coherenceView = frame.View{
 	Caption: frame.Says(fmt.Sprintf("Spatial coherence of maps of pixels after %d random training images of the two digits: the share of pairs of pixels that share an edge and are mapped to the same pixel, of the pixels that have ink on any of the images, "+
 		"against its expectation if the map is shuffled among these pixels, so that groups keep their sizes.", fig3Images),
 		"", "Random prototypes: m random pixels, and each pixel mapped to the one of them with the least squared distortion on the same images. k-medoids: one local optimum of the squared distortion (FasterPAM). "+
-			fmt.Sprintf("The table adds the same for all pixels (those that never have ink make a large region, whoever draws the map), the mean squared distortion per image and pixel on %d other training images, and the number of pixels in the map's image. %s", fig3Images, protocol.DescribeVariants), protocol.TrialsCover),
+			fmt.Sprintf("The table adds the same for all pixels, of which those that never have ink make a large region, whoever draws the map. It adds the mean squared distortion per image and pixel on %d other training images, and the number of pixels in the map's image. %s", fig3Images, protocol.DescribeVariants), protocol.TrialsCover),
 	Missing: "scores of any task",
 }
 

@@ -158,7 +158,7 @@ var objectiveView = frame.View{
 	Caption: func(t *table.Table) plots.Caption {
 		return frame.Says("Regret (3) of the pixels that RMP chooses, image by image, against the map that is best after all of them.",
 			"Images of "+protocol.DigitsShown(experiment.First(t.Where("kind", "best"), "pixels"))+".",
-			"The best map is the best of 10 runs of FasterPAM; its gap is the share by which a proved lower bound is below its loss, so that a regret against the true optimum is larger by at most that share of the loss. "+protocol.DescribeVariants, protocol.TrialsCover)(t)
+			"The best map is the best of 10 runs of FasterPAM. Its gap is the share by which a proved lower bound is below its loss: a regret against the true optimum is larger by at most that share of the loss. "+protocol.DescribeVariants, protocol.TrialsCover)(t)
 	},
 	Missing: "losses of any task",
 }

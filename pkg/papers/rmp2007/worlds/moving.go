@@ -406,7 +406,7 @@ var movingView = frame.View{
 	}},
 	Caption: frame.Says("Regret per round so far of the clustering of objects that move (ours; the paper only names it): the loss minus that of the best fixed map of as many rounds, as found by 10 runs of FasterPAM. "+
 		"The last column of the table is the regret against a comparator that may have another map in each tenth of the rounds.",
-		"Forty objects in four groups move in the unit square (16 at smoke scale); an object costs half of its squared distance from its prototype, one of the objects, and a loss is the sum over the objects, or the cost of the one asked for. "+
+		"Forty objects in four groups move in the unit square (16 at smoke scale). An object costs half of its squared distance from its prototype, one of the objects. A loss is the sum over the objects, or the cost of the one asked for. "+
 			"Worlds: together: objects stay in their groups. regrouped: after half of the rounds each object gets another group at random. gradual: after each tenth of the rounds a tenth of the objects does. "+
 			"asked: objects stay in their groups, and in each round one of them, drawn at random, is asked for and costs (20 times as many rounds).",
 		"RMP: η as printed or corrected for the length of the run, 500 steps of the walk per round, or one swap. Fixed share: of ten copies of RMP that start anew at each tenth. FTL: follow-the-leader, by k-medoids.", protocol.TrialsCover),
