@@ -2,6 +2,7 @@ package plots
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -104,6 +105,14 @@ var escaper = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "
 
 func escapeText(s string) string { return escaper.Replace(printable.Text(s)) }
 
+// blockStart makes a heading, a list or a quotation of the line that it begins.
+var blockStart = regexp.MustCompile(`^(?:([-+#>])|(\d+)([.)] ))`)
+
+// escapeLine makes a text one line, which is nothing but text.
+func escapeLine(s string) string {
+	return blockStart.ReplaceAllString(escapeText(oneLine(s)), `$2\$1$3`)
+}
+
 func escapeCell(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimSpace(s))
 	return strings.ReplaceAll(escapeText(s), "\n", "<br>")
@@ -126,7 +135,7 @@ func firstSentence(s string) string {
 func (d Drawing) markdown(name string, warnings []string, o Options) []byte {
 	var blocks []string
 	if o.Watermark != "" {
-		blocks = append(blocks, "> "+escapeText(oneLine(o.Watermark)))
+		blocks = append(blocks, "> "+escapeLine(o.Watermark))
 	}
 	if len(d.Panels) > 0 {
 		blocks = append(blocks, fmt.Sprintf("![%s](%s.svg)", escapeText(firstSentence(oneLine(d.Caption.String()))), name))
@@ -135,11 +144,11 @@ func (d Drawing) markdown(name string, warnings []string, o Options) []byte {
 		blocks = append(blocks, fmt.Sprintf("![Animation. %s](%s.gif)", escapeText(firstSentence(oneLine(d.Caption.String()))), name))
 	}
 	for _, p := range d.Caption.parts() {
-		blocks = append(blocks, p.label("**%s.** ")+escapeText(oneLine(p.text)))
+		blocks = append(blocks, p.label("**%s.** ")+escapeLine(p.text))
 	}
 	var list []string
 	for _, w := range warnings {
-		list = append(list, "- "+escapeText(oneLine(w)))
+		list = append(list, "- "+escapeLine(w))
 	}
 	if list != nil {
 		blocks = append(blocks, strings.Join(list, "\n"))

@@ -97,6 +97,20 @@ func TestMarkdownWide(t *testing.T) {
 	}
 }
 
+// What begins a caption or a note makes no heading, list or quotation of it.
+func TestBlocks(t *testing.T) {
+	d := Drawing{Text: &TextTable{Head: []string{"a"}}}
+	for text, want := range map[string]string{
+		"- a.": "\\- a.", "+ a.": "\\+ a.", "# a.": "\\# a.", "> a.": "\\> a.", "1. a.": "1\\. a.", "2) a.": "2\\) a.", "1.5 a.": "1.5 a.", "1-NN a.": "1-NN a.", "a - b.": "a - b.", "−1 a.": "−1 a.",
+	} {
+		d.Caption, d.Notes = Caption{Shows: text}, []string{text}
+		files, err := d.Render("x", Options{})
+		if got := string(files[0].Data); err != nil || !strings.HasPrefix(got, want+"\n\n- "+want+"\n\n") {
+			t.Errorf("%q: got %q (error %v), want %q", text, got, err, want)
+		}
+	}
+}
+
 // Each field of a caption ends as a sentence does, and leaves its name to the drawing.
 func TestCaptionFields(t *testing.T) {
 	d := Drawing{Text: &TextTable{Head: []string{"a"}}}
