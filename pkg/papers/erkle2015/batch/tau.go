@@ -120,7 +120,7 @@ var tauView = frame.View{
 		return plots.Caption{
 			Shows: fmt.Sprintf("Share of validation triplets that the kernels of the batch methods do not satisfy, by the weight τ of trace K in the objective Σ l + τ·trace K. A tie counts as not satisfied. Means are over the sizes in the table and %d trials. The table has the test triplets, too.", len(t.Unique("trial"))),
 			Data:  "The data of the figures, which have the splits of these trials as their first ones.",
-			Protocol: fmt.Sprintf("Each fit starts from the kernel of the size before and stops at a residual of %g or after %d iterations. One τ per data set and method is chosen among five values (the paper: ten), by the least mean validation error. In brackets stand those by the least mean test error, which is the paper's rule, and by the validation error after all triplets: %s. "+
+			Protocol: fmt.Sprintf("Each fit starts from the kernel of the size before and stops at a residual of %g or after %d iterations. One τ per data set and method is chosen among five values (the paper: ten), by the least mean validation error. In brackets stand those by the least mean test error, which is the paper's rule on synthetic data, and by the validation error after all triplets: %s. "+
 				"On 500 points with few triplets the least error was at the lower end of the grid of the others, on validation triplets of another seed, and the grid is shifted.", protocol.BatchTol, protocol.BatchIterations, strings.Join(chosen, "; ")),
 			Intervals: "No intervals: two trials.",
 		}

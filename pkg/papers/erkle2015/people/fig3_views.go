@@ -42,7 +42,7 @@ func describeTau(data string) string {
 // onlineAbout says what the ERKLE methods are, and tauRule how τ is chosen.
 const (
 	onlineAbout = "PA-ERKLE: margin 1; STE-ERKLE: δ = 1; with 10 passes, each new triplet is followed by 9 updates on earlier ones. "
-	tauRule     = "τ is one per method for all sizes and trials: that of the least mean validation error in erkle2015/tau. In brackets stand that of the least mean test error, which is the paper's rule, and that of the least validation error at the largest size. "
+	tauRule     = "τ is one per method for all sizes and trials: that of the least mean validation error in erkle2015/tau. The paper has a validation set here, too. In brackets stand that of the least mean test error, the paper's rule on synthetic data, and that of the least validation error at the largest size. "
 )
 
 // musicData and musicFits describe the survey with its splits, and how the methods learn from them.

@@ -9,9 +9,9 @@ import (
 
 // TauChoice is the weight τ of the trace that erkle2015/tau chose for a batch method on a data set, by three rules:
 //
-//	validated   the least mean validation error over sizes and two trials
-//	bestOnTest  the least mean test error, which is the paper's rule
-//	batch.AtEnd       the least validation error at the largest size alone
+//	Validated   the least mean validation error over sizes and two trials
+//	BestOnTest  the least mean test error, which is the paper's rule in Sections 5.1 and 5.2
+//	AtEnd       the least validation error at the largest size alone
 type TauChoice struct{ Validated, BestOnTest, AtEnd float64 }
 
 // TauChosen are the choices by data set and method; a test compares them with the committed table.

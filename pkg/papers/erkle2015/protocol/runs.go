@@ -39,7 +39,7 @@ type Fig1Fit struct {
 	Wrong    int
 }
 
-// Fitted is a fit that is chosen by its errors on validation or, by the paper's rule, on test triplets.
+// Fitted is a fit that is chosen by its errors on validation or, as the paper does on synthetic data, on test triplets.
 func (r SplitRun) Fitted(f triplets.BatchResult, reading string, settings table.Values) Fig1Fit {
 	out := Fig1Fit{f, settings, r.Split.TestErrors(f.Kernel), 0}
 	if out.Wrong = out.test.Wrong; reading != ByTest {

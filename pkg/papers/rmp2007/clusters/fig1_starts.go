@@ -84,7 +84,7 @@ var (
 	}
 )
 
-// of is a measure of the rows of a method in the first cell that has it. It refuses cells of different points.
+// Of is a measure of the rows of a method in the first cell that has it. It refuses cells of different points.
 func (c fig1Case) Of(method string, m frame.Measure) frame.Measure {
 	return func(rows *table.Table) []float64 {
 		for _, cell := range c.cells {

@@ -140,7 +140,7 @@ func (c cover) phi(m int) (float64, []int, error) {
 	return l.Loss(f), l.Set(), nil
 }
 
-// draw draws an instance.
+// Draw draws an instance.
 func (s coverSettings) Draw(rng *rand.Rand) cover {
 	c := cover{Elements: s.Elements.Draw(rng), Subsets: make([]uint, s.Subsets.Draw(rng))}
 	density := s.Densities[rng.IntN(len(s.Densities))]

@@ -287,7 +287,7 @@ func (w fig2Way) withFixed() fig2Way {
 	return w
 }
 
-// of are the cells of the rows of a way on a curve; all pixels are the same for each m.
+// Of are the cells of the rows of a way on a curve; all pixels are the same for each m.
 func (w fig2Way) Of(c protocol.Curve) []string {
 	of := []string{"cell", c.Task.String(), "method", w.method, "variant", w.variant}
 	if w.method != fig2All {

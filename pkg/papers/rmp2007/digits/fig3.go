@@ -144,7 +144,7 @@ type Grid struct{ H, W int }
 
 func (g Grid) Pixels() int { return g.H * g.W }
 
-// rows cuts values of pixels into rows.
+// Rows cuts values of pixels into rows.
 func (g Grid) Rows(v []float64) [][]float64 { return slices.Collect(slices.Chunk(v, g.W)) }
 
 // coherence returns how many pairs of pixels that share an edge are mapped to the same pixel, and how many there

@@ -68,7 +68,7 @@ func (c Curve) String() string { return fmt.Sprintf("%s, m = %d", c.Task, c.M) }
 // ByTask are the rows with the title of their task.
 var ByTask = frame.Called("task", "cell", func(cell string) string { return strings.Replace(cell, "-", " against ", 1) })
 
-// of are the cells of its rows.
+// Of are the cells of its rows.
 func (c Curve) Of(more ...string) []string {
 	return append([]string{"cell", c.Task.String(), "m", strconv.Itoa(c.M)}, more...)
 }
@@ -81,7 +81,7 @@ func OverCurves(m func(c Curve) frame.Measure) frame.Units {
 // String names a task in tables.
 func (t DigitTask) String() string { return fmt.Sprintf("%d-%d", t.A, t.B) }
 
-// title names a task for a reader.
+// Title names a task for a reader.
 func (t DigitTask) Title() string { return fmt.Sprintf("%d against %d", t.A, t.B) }
 
 // DigitDataset names the data of a scale: MNIST, or the built-in glyphs.
@@ -110,7 +110,7 @@ func OpenDigits(env *experiment.Env, seed random.Seed, glyphs, testGlyphs int) (
 	return env.Data.MNIST()
 }
 
-// open opens the images, and draws n training images of the task for a trial.
+// Open opens the images, and draws n training images of the task for a trial.
 func (t DigitTask) Open(run *experiment.Run, n int) (train, test *datasets.Images, idx []int, err error) {
 	if train, test, err = OpenDigits(run.Env, run.Seed, 1000, 500); err == nil {
 		idx, err = t.Draw(run.Seed.Stream("images "+t.String()), train, n)
@@ -118,7 +118,7 @@ func (t DigitTask) Open(run *experiment.Run, n int) (train, test *datasets.Image
 	return train, test, idx, err
 }
 
-// draw returns n random images of the two digits, the same for all methods, in the order in which they come.
+// Draw returns n random images of the two digits, the same for all methods, in the order in which they come.
 func (t DigitTask) Draw(rng *rand.Rand, images *datasets.Images, n int) ([]int, error) {
 	idx := images.Filter(rng.Perm(images.N), t.A, t.B)
 	if len(idx) < n {
@@ -127,7 +127,7 @@ func (t DigitTask) Draw(rng *rand.Rand, images *datasets.Images, n int) ([]int, 
 	return idx[:n], nil
 }
 
-// labels makes the task's second digit the positive class.
+// Labels makes the task's second digit the positive class.
 func (t DigitTask) Labels(y []int) []classify.Label {
 	out := make([]classify.Label, len(y))
 	for i, digit := range y {
@@ -192,7 +192,7 @@ func (v MapVariant) String() string {
 	return fmt.Sprintf("%s: %s, %s, %v, %d steps", v.Name, v.rule, v.Distortion, v.sampler, v.Steps)
 }
 
-// follow runs RMP over the images, one per row of x, and calls after with the number of an image, its costs and what RMP
+// Follow runs RMP over the images, one per row of x, and calls after with the number of an image, its costs and what RMP
 // paid for it.
 func (v MapVariant) Follow(ctx context.Context, seed random.Seed, x *mat.Dense, task DigitTask, m int, after func(n int, l *mapping.RMP, f metric.CostRound, paid float64) error) error {
 	images, pixels := x.Dims()
