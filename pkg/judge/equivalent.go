@@ -10,7 +10,7 @@ import (
 // an interval contains zero shows nothing, since a wide one always does. A unit is
 // equivalent if its whole 95 % interval lies within ±Margin (two one-sided tests at
 // 2.5 %: Schuirmann 1987), different if the whole interval lies outside, and otherwise
-// open.
+// open. A unit with a half-width of at least Margin is Blind: it can tell neither way.
 //
 //   - Reproduced: at least Share of the units are equivalent.
 //   - NotReproduced: so many are different that the share cannot be reached.
@@ -24,7 +24,10 @@ type Equivalent struct {
 	Margin float64
 	// Share is the share of units that must be equivalent, in (0, 1]; 0 means 1.
 	Share float64
-	Rule  Rule
+	// Printed says that the units are differences to printed numbers: the finding counts those
+	// that lie in our intervals.
+	Printed bool
+	Rule    Rule
 }
 
 func (e Equivalent) judge() Finding {
@@ -38,13 +41,17 @@ func (e Equivalent) judge() Finding {
 	mean := e.Rule.estimate(total)
 	f := Finding{
 		Verdict: Undecided, Test: KindEquivalent, Unit: e.Rule.Unit, Sample: e.Rule.sample(), Mean: &mean,
-		Margin: e.Rule.scale() * e.Margin, Share: e.Share, Units: make([]UnitFinding, len(e.Units)),
+		Margin: e.Rule.scale() * e.Margin, Share: e.Share, Printed: e.Printed, Units: make([]UnitFinding, len(e.Units)),
 	}
 	var needs []string
 	for i, u := range e.Units {
 		s := summarize(u.Diffs, e.Rule.TestRatio)
 		f.Units[i] = UnitFinding{Name: u.Name, Estimate: e.Rule.estimate(s)}
 		f.Units[i].Side = e.side(s)
+		f.Units[i].Blind = s.HasInterval && f.Units[i].Side == Open && s.Half >= e.Margin
+		if e.Printed && s.HasInterval {
+			f.Units[i].Refutes = math.Abs(s.Mean) > halfWidth(u.Diffs, level/float64(len(e.Units)), e.Rule.TestRatio)
+		}
 		if f.Units[i].Side == Open {
 			needs = append(needs, u.Name+": "+e.need(u, s))
 		}

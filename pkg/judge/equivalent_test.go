@@ -36,7 +36,7 @@ func TestEquivalent(t *testing.T) {
 		{"one different", []judge.Unit{same, below}, 0, judge.NotReproduced, "Smaller by more than that: below"},
 		{"most different", []judge.Unit{same, below, above}, 0.5, judge.NotReproduced, "different in 2"},
 		// An interval that contains zero but also the margin proves nothing.
-		{"too wide", []judge.Unit{wide, wide}, 0.5, judge.Undecided, "In 2 of them the half-width"},
+		{"too wide", []judge.Unit{wide, wide}, 0.5, judge.Undecided, "Cannot tell at 10 trials, since the half-width is above the margin: wide, wide."},
 		{"open could still be the same", []judge.Unit{wide, above}, 0.5, judge.Undecided, "open in 1"},
 	} {
 		f, err := judge.Judge(judge.Equivalent{Units: c.units, Margin: margin, Share: c.share, Rule: judge.Rule{Scale: 100, Unit: "points"}})

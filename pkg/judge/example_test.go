@@ -110,7 +110,8 @@ func ExampleRatio() {
 }
 
 func ExampleReadings() {
-	// The paper does not say which baseline it means: each is a reading.
+	// The paper does not say which baseline it means: each is a reading, and the first, if none
+	// was added afterwards, gives the verdict.
 	diffs := map[string][]float64{
 		"plain":     {0.02, 0.03, 0.02, 0.03, 0.02, 0.03},
 		"validated": {-0.01, 0.01, -0.02, 0.02, -0.01, 0.01},
@@ -119,23 +120,25 @@ func ExampleReadings() {
 		return judge.Positive{Units: []judge.Unit{{Name: "digits", Diffs: diffs[name]}}}
 	}))
 	fmt.Println(f.Verdict, err)
+	fmt.Println(f.Robustness())
 	for _, r := range f.Readings {
 		fmt.Printf("%s: %s\n", r.Name, r.Finding.Verdict)
 	}
 	// Output:
-	// partly <nil>
+	// reproduced <nil>
+	// 1 of 2 readings agree
 	// plain: reproduced
 	// validated: undecided
 }
 
 func ExampleBoth() {
-	// "Faster, and no worse": the claim is what its worst part is.
+	// "Faster, and no worse": faster holds, and no worse does not.
 	f, err := judge.Judge(judge.Both{
 		{Name: "time", Test: judge.Holds{true, true, true, true, true, true}},
 		{Name: "error", Test: judge.Holds{false, false, true, false, false, false}},
 	})
 	fmt.Println(f.Verdict, err)
-	// Output: not reproduced <nil>
+	// Output: partly <nil>
 }
 
 func ExampleStandIn() {

@@ -26,10 +26,11 @@ type Finding struct {
 	Mean *Estimate `json:"mean,omitempty"`
 	// Units are the units in their order; of Ratio the difference that decides.
 	Units []UnitFinding `json:"units,omitempty"`
-	// Exceptions is that of Positive, Margin and Share those of Equivalent.
+	// Exceptions is that of Positive; Margin, Share and Printed are those of Equivalent.
 	Exceptions int     `json:"exceptions,omitempty"`
 	Margin     float64 `json:"margin,omitempty"`
 	Share      float64 `json:"share,omitempty"`
+	Printed    bool    `json:"printed,omitempty"`
 	// Theirs and Tolerance are those of Number; Theirs is also the bound of Ratio, Bound
 	// says "at most" or "at least", and Over, Under and Quotient are what it is of.
 	Theirs    *float64  `json:"theirs,omitempty"`
@@ -48,6 +49,10 @@ type Finding struct {
 	Would Verdict `json:"would,omitempty"`
 	// Note is that of Shown.
 	Note string `json:"note,omitempty"`
+	// Proof is why a Check cannot fail, "" of what is no check; Cases is how many independent
+	// cases were tried.
+	Proof string `json:"proof,omitempty"`
+	Cases int    `json:"cases,omitempty"`
 }
 
 // Kind names the kind of a test.
@@ -83,15 +88,22 @@ type UnitFinding struct {
 	Estimate
 	// Excepted says that it is one of the exceptions that the statement allows.
 	Excepted bool
-	// Refutes says that it is against even after correction for the number of units.
-	Refutes bool
+	// Confirms and Refutes say that it is for, or against, even after correction for the
+	// number of units; of printed numbers Refutes says that one lies outside of our interval.
+	Confirms, Refutes bool
+	// Blind says of a unit of Equivalent that its half-width is not below the margin: it can
+	// tell neither way.
+	Blind bool
 }
 
 // ReadingFinding is the finding of one reading, or of one part.
 type ReadingFinding struct {
 	Name string `json:"name"`
-	// Afterwards is that of the Reading.
+	// Headline says that the verdict of the whole is that of this reading. Afterwards and
+	// Named are those of the Reading.
+	Headline   bool    `json:"headline,omitempty"`
 	Afterwards string  `json:"afterwards,omitempty"`
+	Named      bool    `json:"named,omitempty"`
 	Finding    Finding `json:"finding"`
 }
 
@@ -121,19 +133,21 @@ type jsonUnit struct {
 	Name string `json:"name"`
 	jsonEstimate
 	Excepted bool `json:"excepted,omitempty"`
+	Confirms bool `json:"confirms,omitempty"`
 	Refutes  bool `json:"refutes,omitempty"`
+	Blind    bool `json:"blind,omitempty"`
 }
 
 // MarshalJSON writes the name first, and null for a number that there is not.
 func (u UnitFinding) MarshalJSON() ([]byte, error) {
-	return json.Marshal(jsonUnit{u.Name, jsonEstimate{u.N, digits(u.Mean), digits(u.Half), u.Side}, u.Excepted, u.Refutes})
+	return json.Marshal(jsonUnit{u.Name, jsonEstimate{u.N, digits(u.Mean), digits(u.Half), u.Side}, u.Excepted, u.Confirms, u.Refutes, u.Blind})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (u *UnitFinding) UnmarshalJSON(data []byte) error {
 	var j jsonUnit
 	err := json.Unmarshal(data, &j)
-	*u = UnitFinding{j.Name, Estimate{j.N, float64(j.Mean), float64(j.Half), j.Side}, j.Excepted, j.Refutes}
+	*u = UnitFinding{j.Name, Estimate{j.N, float64(j.Mean), float64(j.Half), j.Side}, j.Excepted, j.Confirms, j.Refutes, j.Blind}
 	return err
 }
 

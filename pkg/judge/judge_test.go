@@ -3,6 +3,7 @@ package judge
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -301,6 +302,7 @@ func TestTestRatio(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	upToDecide := func(f Finding) []any {
 		reason, _, _ := strings.Cut(f.Reason, "contains zero; ")
+		reason, _, _ = strings.Cut(reason, "by itself; ")
 		var sides []Side
 		for _, u := range f.Units {
 			sides = append(sides, u.Side)
@@ -331,8 +333,11 @@ func TestTestRatio(t *testing.T) {
 			t.Fatalf("%v: got %+v, want %+v", groups, got, want)
 		}
 		seen[string(got.Verdict)]++
-		if strings.Contains(got.Reason, "after correction for the number") {
+		if strings.Contains(got.Reason, "even after correction for the number") {
 			seen["refuted"]++
+		}
+		if strings.Contains(got.Reason, "none is for by itself") {
+			seen["for in none"]++
 		}
 		if got.Verdict != plain.Verdict {
 			changed++
@@ -344,7 +349,7 @@ func TestTestRatio(t *testing.T) {
 		}
 		seen["equivalent: "+string(got.Verdict)]++
 	}
-	for _, v := range []string{"reproduced", "partly", "not reproduced", "undecided", "refuted", "equivalent: reproduced", "equivalent: not reproduced", "equivalent: undecided"} {
+	for _, v := range []string{"reproduced", "partly", "not reproduced", "undecided", "refuted", "for in none", "equivalent: reproduced", "equivalent: not reproduced", "equivalent: undecided"} {
 		if seen[v] < 2 {
 			t.Errorf("%d times %s: the units do not try it", seen[v], v)
 		}
@@ -427,55 +432,62 @@ type given Finding
 
 func (g given) judge() Finding { return Finding(g) }
 
+// A claim has the verdict of its headline, whatever its other readings found.
 func TestReadings(t *testing.T) {
-	tests := []struct {
-		verdicts []Verdict
-		want     Verdict
+	late, named := "the errors of Fig. 3", true
+	for _, tt := range []struct {
+		readings []Reading // without names
+		headline int
+		robust   string
 	}{
-		{[]Verdict{Reproduced, Reproduced}, Reproduced},
-		{[]Verdict{NotReproduced, NotReproduced}, NotReproduced},
-		{[]Verdict{Reproduced, NotReproduced}, Partly},
-		{[]Verdict{Reproduced, Undecided}, Partly},
-		{[]Verdict{Partly, NotReproduced}, Partly},
-		{[]Verdict{Partly, Partly}, Partly},
-		{[]Verdict{NotReproduced, Undecided}, Undecided},
-		{[]Verdict{Undecided}, Undecided},
-		{[]Verdict{Reproduced, Untestable}, Untestable},
-		{[]Verdict{Reproduced, Untestable, NotGraded}, NotGraded},
-		{[]Verdict{ByConstruction, ByConstruction}, ByConstruction},
-		{[]Verdict{ByConstruction, Reproduced}, Reproduced},
-		{[]Verdict{ByConstruction, NotReproduced}, Partly},
-	}
-	for _, tt := range tests {
+		{[]Reading{{Test: given{Verdict: Undecided}}}, 0, ""},
+		{[]Reading{{Test: given{Verdict: Reproduced}}, {Test: given{Verdict: Reproduced}}}, 0, "2 of 2 readings agree"},
+		{[]Reading{{Test: given{Verdict: NotReproduced}}, {Test: given{Verdict: Reproduced}}, {Test: given{Verdict: Partly}}}, 0, "1 of 3 readings agree"},
+		{[]Reading{{Test: given{Verdict: Reproduced}}, {Test: given{Verdict: NotReproduced}}, {Test: given{Verdict: ByConstruction}}}, 0, "2 of 3 readings agree"},
+		{[]Reading{{Test: given{Verdict: Reproduced}, Afterwards: late}, {Test: given{Verdict: Undecided}}}, 1, "1 of 2 readings agree, 1 added afterwards"},
+		{[]Reading{{Test: given{Verdict: Partly}, Afterwards: late}, {Test: given{Verdict: Reproduced}, Afterwards: late}}, 0, "1 of 2 readings agree, 2 added afterwards"},
+		{[]Reading{{Test: given{Verdict: NotReproduced}}, {Test: given{Verdict: Reproduced}, Afterwards: late, Named: named}}, 1, "1 of 2 readings agree, 1 added afterwards"},
+	} {
 		var readings Readings
-		for i, v := range tt.verdicts {
-			readings = append(readings, Reading{Name: string(rune('a' + i)), Test: given{Verdict: v, Ours: "1", Reason: "why."}})
+		for i, r := range tt.readings {
+			g := r.Test.(given)
+			g.Ours, g.Reason, g.Need = fmt.Sprint(i), "Why "+fmt.Sprint(i)+".", "more of "+fmt.Sprint(i)
+			r.Name, r.Test = string(rune('a'+i)), g
+			readings = append(readings, r)
 		}
 		f, err := Judge(readings)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Verdict != tt.want {
-			t.Errorf("%q: got %q, want %q", tt.verdicts, f.Verdict, tt.want)
+		head := f.Readings[tt.headline]
+		if f.Verdict != head.Finding.Verdict || f.Need != head.Finding.Need || !head.Headline || f.Robustness().String() != tt.robust {
+			t.Errorf("%+v: got %+v, want the verdict of reading %d, %q and not %q", tt.readings, f, tt.headline, tt.robust, f.Robustness())
 		}
-		if !strings.Contains(f.Reason, "a: "+string(tt.verdicts[0])+". why.") || !strings.HasPrefix(f.Ours, "a: 1") {
-			t.Errorf("%q: ours %q, reason %q", tt.verdicts, f.Ours, f.Reason)
+		ours, reason := fmt.Sprint(tt.headline), fmt.Sprintf("Why %d.", tt.headline)
+		if len(readings) > 1 {
+			ours, reason = head.Name+": "+ours, fmt.Sprintf("Read as %s: %s %s.", head.called(), reason, tt.robust)
 		}
-	}
-	var many Readings
-	for i, v := range []Verdict{Partly, NotReproduced, Partly, Partly} {
-		many = append(many, Reading{Name: string(rune('a' + i)), Test: given{Verdict: v, Ours: "1", Reason: "why."}})
-	}
-	late := Readings{{Name: "a", Test: given{Verdict: Partly, Reason: "why."}}, {Name: "b", Test: given{Verdict: Partly, Reason: "why."}, Afterwards: "the errors of Fig. 3"}}
-	if f, err := Judge(late); err != nil || f.Reason != "a: partly. why. b (added afterwards, knowing the errors of Fig. 3): partly. why." || f.Readings[1].Afterwards != "the errors of Fig. 3" {
-		t.Errorf("a reading added afterwards: reason %q, %+v, error %v", f.Reason, f.Readings, err)
-	}
-	if f, err := Judge(many); err != nil || !strings.HasPrefix(f.Reason, "Of 4 readings: 3 partly, 1 not reproduced. a: partly. why.") {
-		t.Errorf("many readings: reason %q, error %v", f.Reason, err)
+		if f.Ours != ours || f.Reason != reason {
+			t.Errorf("%+v: ours %q, reason %q, want %q and %q", tt.readings, f.Ours, f.Reason, ours, reason)
+		}
 	}
 }
 
-// A claim of several parts is what its worst part is.
+// Of parts each has its own headline, and all readings count.
+func TestRobustnessOfParts(t *testing.T) {
+	readings := func(verdicts ...Verdict) (out Readings) {
+		for i, v := range verdicts {
+			out = append(out, Reading{Name: string(rune('a' + i)), Test: given{Verdict: v}})
+		}
+		return out
+	}
+	f, err := Judge(Both{{Name: "x", Test: readings(Reproduced, NotReproduced)}, {Name: "y", Test: readings(NotReproduced, NotReproduced, Partly)}})
+	if got := f.Robustness(); err != nil || f.Verdict != Partly || got != (Robustness{Agree: 3, Of: 5}) {
+		t.Errorf("%q with %v (error %v), want partly with 3 of 5", f.Verdict, got, err)
+	}
+}
+
+// A claim of several parts holds if all do, and partly if some do.
 func TestBoth(t *testing.T) {
 	for _, tt := range []struct {
 		parts []Verdict
@@ -483,8 +495,12 @@ func TestBoth(t *testing.T) {
 	}{
 		{[]Verdict{Reproduced, Reproduced}, Reproduced},
 		{[]Verdict{Reproduced, Partly}, Partly},
-		{[]Verdict{Partly, Undecided}, Undecided},
-		{[]Verdict{Undecided, NotReproduced}, NotReproduced},
+		{[]Verdict{Partly, Undecided}, Partly},
+		{[]Verdict{Reproduced, Undecided}, Undecided},
+		{[]Verdict{Undecided, NotReproduced}, Undecided},
+		{[]Verdict{Reproduced, NotReproduced}, Partly},
+		{[]Verdict{Reproduced, NotReproduced, Undecided}, Partly},
+		{[]Verdict{NotReproduced, NotReproduced}, NotReproduced},
 		{[]Verdict{NotReproduced, Untestable}, Untestable},
 		{[]Verdict{ByConstruction, Reproduced}, Reproduced},
 		{[]Verdict{ByConstruction, ByConstruction}, ByConstruction},
@@ -494,11 +510,7 @@ func TestBoth(t *testing.T) {
 			both = append(both, Reading{Name: string(rune('a' + i)), Test: given{Verdict: v, Ours: "1", Reason: "why.", Need: "more"}})
 		}
 		f, err := Judge(both)
-		need := ""
-		if tt.want == Undecided {
-			need = "a: more; b: more"
-		}
-		if err != nil || f.Verdict != tt.want || f.Need != need || !strings.HasPrefix(f.Reason, "a: "+string(tt.parts[0])+". why. b: ") {
+		if err != nil || f.Verdict != tt.want || strings.HasPrefix(f.Need, "a: more; b: more") != (tt.want == Undecided) || !strings.HasPrefix(f.Reason, "a: "+string(tt.parts[0])+". why. b: ") {
 			t.Errorf("%q: got %+v (error %v), want %q", tt.parts, f, err, tt.want)
 		}
 	}
@@ -588,9 +600,9 @@ func TestFindingOfUnits(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"test":"positive","unit":"points","sample":"split"`,
-		`{"name":"uA","n":6,"mean":1000,"half":93.8644,"side":"for"}`,
+		`{"name":"uA","n":6,"mean":1000,"half":93.8644,"side":"for","confirms":true}`,
 		`{"name":"uB","n":6,"mean":-100,"half":0,"side":"against","excepted":true}`,
-		`{"name":"uC","n":6,"mean":100,"half":74.2063,"side":"for"}`,
+		`{"name":"uC","n":6,"mean":100,"half":74.2063,"side":"for","confirms":true}`,
 		`"exceptions":1`,
 	} {
 		if !strings.Contains(string(got), want) {

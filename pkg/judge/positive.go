@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -17,10 +18,10 @@ const forShare = 0.9
 //
 //   - Reproduced: apart from the excepted units, the mean difference is positive
 //     in every unit, at least 90 % of the units are for, none is against.
-//   - Partly: otherwise, if the mean over all units is for.
+//   - Partly: otherwise, if the mean over all units is for, and so is some unit at the level
+//     0.05/len(units) (Bonferroni, the first step of Holm 1979): the statement holds in some.
 //   - NotReproduced: if the mean over all units is against, or is open while some
-//     unit is against at the level 0.05/len(units) (Bonferroni, the first step of
-//     Holm 1979): more trials could not save a statement about every unit.
+//     unit is against at that level: more trials could not save a statement about every unit.
 //   - Undecided: otherwise; Finding.Need estimates how many trials would decide.
 //
 // It refuses no unit, no trial, units with different numbers of trials, a difference that
@@ -49,7 +50,10 @@ func (p Positive) judge() Finding {
 		Test: KindPositive, Unit: p.Rule.Unit, Sample: p.Rule.sample(), Mean: &mean, Exceptions: p.Exceptions, Units: p.units(),
 	}
 	f.Verdict = f.count().verdict(total)
-	if f.Verdict == Undecided {
+	switch {
+	case f.Verdict == Undecided && total.Side() == For:
+		f.Need = p.needOfUnit()
+	case f.Verdict == Undecided:
 		f.Need = p.Rule.need(overall, math.Abs(total.Mean))
 	}
 	return f.worded()
@@ -71,18 +75,29 @@ func (p Positive) units() []UnitFinding {
 		if out[i].Side == For && !beyond(1, level/float64(p.Exceptions+1)) {
 			out[i].Side = Open
 		}
-		out[i].Refutes = beyond(-1, level/counted)
+		out[i].Confirms, out[i].Refutes = beyond(1, level/counted), beyond(-1, level/counted)
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(out[i].Mean, out[j].Mean) })
 	for _, i := range order[:p.Exceptions] {
-		out[i].Excepted, out[i].Refutes = true, false
+		out[i].Excepted, out[i].Confirms, out[i].Refutes = true, false, false
 	}
 	return out
 }
 
+// needOfUnit is what would decide for the unit that is the nearest to being for by itself.
+func (p Positive) needOfUnit() string {
+	best, ratio := p.Units[0], math.Inf(-1)
+	for _, u := range p.Units {
+		if s := summarize(u.Diffs, p.Rule.TestRatio); s.Mean/s.Half > ratio {
+			best, ratio = u, s.Mean/s.Half
+		}
+	}
+	return best.Name + ": " + p.Rule.needAt(best.Diffs, math.Abs(stat.Mean(best.Diffs, nil)), level/float64(len(p.Units)-p.Exceptions))
+}
+
 // tally counts the units of a finding that are not excepted.
 type tally struct {
-	units, positive, isFor, against, refuting int
+	units, positive, isFor, against, confirming, refuting int
 }
 
 func (f Finding) count() (c tally) {
@@ -100,6 +115,9 @@ func (f Finding) count() (c tally) {
 		case Against:
 			c.against++
 		}
+		if u.Confirms {
+			c.confirming++
+		}
 		if u.Refutes {
 			c.refuting++
 		}
@@ -114,7 +132,7 @@ func (c tally) verdict(total Summary) Verdict {
 		return Undecided
 	case c.positive == c.units && c.against == 0 && float64(c.isFor) >= forShare*float64(c.units):
 		return Reproduced
-	case side == For:
+	case side == For && c.confirming > 0:
 		return Partly
 	case side == Against, c.refuting > 0:
 		return NotReproduced
@@ -153,7 +171,10 @@ const maxMore = 1000
 // deviation stayed as it is; or how long a sequence, if the sample is a part of one.
 // However many splits of the same data there are, that is with a TestRatio, the half-width
 // stays above z(0.975)·s·√ratio.
-func (r Rule) need(values []float64, far float64) string {
+func (r Rule) need(values []float64, far float64) string { return r.needAt(values, far, level) }
+
+// needAt is need at another level.
+func (r Rule) needAt(values []float64, far, level float64) string {
 	if len(values) < MinTrials {
 		return wordsFew(r.sample())
 	}

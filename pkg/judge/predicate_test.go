@@ -32,7 +32,7 @@ func TestPredicate(t *testing.T) {
 		"unlike readings": {Readings{{Name: "x", Test: one}, {Name: "y", Test: Unfit{"o", "r"}}}, "by the reading x: a mean is above 0 (a); one value per trial. by the reading y: nothing is tested"},
 		"parts":           {Both{{Name: "x", Test: one}}, "the part x: a mean is above 0 (a); one value per trial"},
 		"stand-in":        {StandIn{"stand-in", one}, "a mean is above 0 (a); one value per trial"},
-		"check":           {Check{one, "It must."}, "a mean is above 0 (a); one value per trial"},
+		"check":           {Check{Test: one, Why: "It must."}, "a mean is above 0 (a); one value per trial"},
 		"nothing":         {Unsettled{"o", "r"}, ""},
 	} {
 		f, err := Judge(tt.test)

@@ -1,6 +1,11 @@
 package judge
 
-import "strings"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Reading is the test of a claim under one way to read it, or one part of it.
 type Reading struct {
@@ -10,70 +15,82 @@ type Reading struct {
 	// outcome were published by then: "the errors of Fig. 3". It is "" of a reading that
 	// was declared before its first run.
 	Afterwards string
+	// Named says that the paper names the program which this reading runs: it is the
+	// headline, also if it was added afterwards.
+	Named bool
 }
 
-// Readings tests a claim under all its declared readings.
-//
-//   - NotGraded, Untestable: if any reading is so.
-//   - ByConstruction, Reproduced, NotReproduced: if all readings are so; beside others
-//     ByConstruction counts as Reproduced.
-//   - Partly: otherwise, if at least one reading is Reproduced or Partly.
-//   - Undecided: otherwise.
-//
-// The reason names each reading, after a count of verdicts if there are more than three.
-// It refuses an empty list.
+// Readings tests a claim under all its readings. The verdict is that of the headline: the
+// first reading that is Named; else the first that was not added afterwards; else the first.
+// Finding.Robustness counts how many others agree. It refuses an empty list.
 type Readings []Reading
 
 func (r Readings) judge() Finding {
-	f, count := together(KindReadings, r)
+	f := together(KindReadings, r)
+	h := r.headline()
+	f.Readings[h].Headline = true
+	head := f.Readings[h].Finding
+	f.Verdict, f.Need, f.Proof, f.Cases = head.Verdict, head.Need, head.Proof, head.Cases
+	return f.worded()
+}
+
+// headline is the place of the reading that gives the verdict.
+func (r Readings) headline() int {
+	h := slices.IndexFunc(r, func(r Reading) bool { return r.Named })
+	if h < 0 {
+		h = slices.IndexFunc(r, func(r Reading) bool { return r.Afterwards == "" })
+	}
+	return max(h, 0)
+}
+
+// Both tests a claim of several parts that must all hold.
+//
+//   - NotGraded, Untestable: if any part is so.
+//   - ByConstruction, Reproduced, NotReproduced: if all parts are so; beside others
+//     ByConstruction counts as Reproduced.
+//   - Partly: otherwise, if one part does not hold, or only partly, and another does, or partly.
+//   - Undecided: otherwise.
+//
+// It refuses an empty list.
+type Both []Reading
+
+func (b Both) judge() Finding {
+	f := together(KindBoth, b)
+	count := map[Verdict]int{}
+	for _, part := range f.Readings {
+		count[part.Finding.Verdict]++
+	}
 	holds := count[Reproduced] + count[ByConstruction]
-	switch {
-	case count[ByConstruction] == len(r):
-		f.Verdict = ByConstruction
+	switch n := len(b); {
 	case count[NotGraded] > 0:
 		f.Verdict = NotGraded
 	case count[Untestable] > 0:
 		f.Verdict = Untestable
-	case holds == len(r):
+	case count[ByConstruction] == n:
+		f.Verdict = ByConstruction
+	case holds == n:
 		f.Verdict = Reproduced
-	case count[NotReproduced] == len(r):
+	case count[NotReproduced] == n:
 		f.Verdict = NotReproduced
-	case holds+count[Partly] > 0:
+	case count[NotReproduced]+count[Partly] > 0 && holds+count[Partly] > 0:
 		f.Verdict = Partly
 	default:
 		f.Verdict = Undecided
+		f.Need = f.needOfParts()
 	}
-	return f.needed().worded()
-}
-
-// Both tests a claim of several parts that must all hold: its verdict is that of the worst
-// part. The worst is NotGraded, then come Untestable, NotReproduced, Undecided, Partly,
-// Reproduced and ByConstruction. It refuses an empty list.
-type Both []Reading
-
-func (b Both) judge() Finding {
-	f, count := together(KindBoth, b)
-	for _, v := range []Verdict{NotGraded, Untestable, NotReproduced, Undecided, Partly, Reproduced, ByConstruction} {
-		if count[v] > 0 {
-			f.Verdict = v
-			break
-		}
-	}
-	return f.needed().worded()
+	return f.worded()
 }
 
 // together judges all parts.
-func together(kind Kind, parts []Reading) (Finding, map[Verdict]int) {
+func together(kind Kind, parts []Reading) Finding {
 	if len(parts) == 0 {
 		Refuse("judge: no readings to grade, want at least 1")
 	}
-	f, count := Finding{Test: kind}, map[Verdict]int{}
+	f := Finding{Test: kind}
 	for _, r := range parts {
-		x := judged(r.Test, r.Name)
-		count[x.Verdict]++
-		f.Readings = append(f.Readings, ReadingFinding{r.Name, r.Afterwards, x})
+		f.Readings = append(f.Readings, ReadingFinding{Name: r.Name, Afterwards: r.Afterwards, Named: r.Named, Finding: judged(r.Test, r.Name)})
 	}
-	return f, count
+	return f
 }
 
 // judged is the finding of a test within another; it refuses one that is not there.
@@ -84,16 +101,75 @@ func judged(t Test, what string) Finding {
 	return t.judge()
 }
 
-// needed collects what would decide the readings, if they leave the whole undecided.
-func (f Finding) needed() Finding {
+// needOfParts collects what would decide the parts.
+func (f Finding) needOfParts() string {
 	var needs []string
 	for _, r := range f.Readings {
-		if r.Finding.Need != "" && f.Verdict == Undecided {
+		if r.Finding.Need != "" {
 			needs = append(needs, r.Name+": "+r.Finding.Need)
 		}
 	}
-	f.Need = strings.Join(needs, "; ")
-	return f
+	return strings.Join(needs, "; ")
+}
+
+// Robustness says how far a verdict depends on how a statement is read: of so many readings
+// how many agree with the headline, and how many were added afterwards. Zero is that of a
+// test with one reading only.
+type Robustness struct {
+	Agree int `json:"agree"`
+	Of    int `json:"of"`
+	Added int `json:"added,omitempty"`
+}
+
+// Add returns both together, as of the parts of a statement.
+func (r Robustness) Add(s Robustness) Robustness {
+	return Robustness{r.Agree + s.Agree, r.Of + s.Of, r.Added + s.Added}
+}
+
+// String is "k of n readings agree, j added afterwards"; "" if there is one reading only.
+func (r Robustness) String() string {
+	if r.Of < 2 {
+		return ""
+	}
+	s := fmt.Sprintf("%d of %d readings agree", r.Agree, r.Of)
+	if r.Added > 0 {
+		s += fmt.Sprintf(", %d added afterwards", r.Added)
+	}
+	return s
+}
+
+// Robustness counts the readings of a finding, those of each of its parts with the part's own headline.
+func (f Finding) Robustness() (r Robustness) {
+	if f.Test == KindBoth {
+		for _, part := range f.Readings {
+			r = r.Add(part.Finding.Robustness())
+		}
+		return r
+	}
+	head := ""
+	for _, x := range f.Readings {
+		if x.Headline {
+			head = side(x.Finding.Verdict)
+		}
+	}
+	for _, x := range f.Readings {
+		r.Of++
+		if side(x.Finding.Verdict) == head {
+			r.Agree++
+		}
+		if x.Afterwards != "" {
+			r.Added++
+		}
+	}
+	return r
+}
+
+// side is the verdict, or Reproduced for what holds by construction.
+func side(v Verdict) string {
+	if v == ByConstruction {
+		v = Reproduced
+	}
+	return string(v)
 }
 
 // Each returns the readings that a list of choices gives.
@@ -125,24 +201,39 @@ func (s StandIn) judge() Finding {
 	return f
 }
 
-// Check judges a test of what cannot fail, whatever the numbers are: where it is Reproduced
-// it becomes ByConstruction. Any other verdict stays, for then the reason is wrong.
+// Check judges a test of what is proved, or cannot fail whatever the numbers are: where it is
+// Reproduced it becomes ByConstruction. Any other verdict stays, for then the reason is wrong.
 type Check struct {
 	Test Test
 	// Why it cannot fail, a sentence.
 	Why string
+	// Cases is how many independent cases are tried; 0 means one per trial. Trials that all
+	// have the same sequence are one case.
+	Cases int
 }
 
 func (c Check) judge() Finding {
 	f := judged(c.Test, "what cannot fail")
-	if c.Why == "" {
-		Refuse("judge: a check without a reason why it cannot fail")
+	if c.Why == "" || c.Cases < 0 {
+		Refuse("judge: a check with the reason %q and %d cases, want a reason why it cannot fail, and cases ≥ 0", c.Why, c.Cases)
 	}
+	f.Proof, f.Cases = c.Why, cmp.Or(c.Cases, f.trials())
 	if f.Verdict == Reproduced {
-		f.Verdict, f.Note = ByConstruction, c.Why
-		f.Reason = strings.TrimSpace(f.Reason + " " + c.Why)
+		f.Verdict, f.Reason = ByConstruction, strings.TrimSpace(f.Reason+" "+c.Why)
 	}
 	return f
+}
+
+// trials is how many values each unit of a test has.
+func (f Finding) trials() int {
+	n := f.Trials
+	if f.Mean != nil {
+		n = f.Mean.N
+	}
+	for _, r := range f.Readings {
+		n = max(n, r.Finding.trials())
+	}
+	return n
 }
 
 // Unfit is Untestable, for the reason given.

@@ -72,6 +72,8 @@ func (f Finding) reasonOfPositive() string {
 		why = "The mean over units is for, but units are against: " + named(func(u UnitFinding) bool { return u.Side == Against }) + "."
 	case f.Verdict == Partly:
 		why = "The mean over units is for, but fewer than 90 % of the units are."
+	case f.Mean.Side == For:
+		why = "The mean over units is for, but after correction for the number of units none is for by itself; " + f.Need + "."
 	case f.Mean.Side == Against && single:
 		why = "The whole 95 % interval is below zero."
 	case f.Mean.Side == Against:
@@ -102,17 +104,29 @@ func (f Finding) reasonOfEquivalent() string {
 	}
 	if f.Verdict == Undecided {
 		parts = append(parts, "The intervals of the open units are too wide for the margin.")
-		blind := 0
-		for _, u := range f.Units {
-			if u.Side == Open && u.Half >= f.Margin {
-				blind++
-			}
-		}
-		if blind > 0 {
-			parts = append(parts, fmt.Sprintf("In %d of them the half-width is more than the margin, so that no difference, however small, could be shown to be within it.", blind))
-		}
+	}
+	if blind := some(f.Units, func(u UnitFinding) bool { return u.Blind }); blind != "" {
+		parts = append(parts, fmt.Sprintf("Cannot tell at %d %ss, since the half-width is above the margin: %s.", f.Mean.N, f.Sample, blind))
+	}
+	if f.Printed {
+		parts = append(parts, f.wordsOfPrinted())
 	}
 	return strings.Join(parts, " ")
+}
+
+// wordsOfPrinted says how many printed numbers lie in our intervals.
+func (f Finding) wordsOfPrinted() string {
+	in := 0
+	for _, u := range f.Units {
+		if math.Abs(u.Mean) <= u.Half {
+			in++
+		}
+	}
+	s := fmt.Sprintf("%d of %d printed numbers lie in our 95 %% intervals", in, len(f.Units))
+	if against := some(f.Units, func(u UnitFinding) bool { return u.Refutes }); against != "" {
+		return s + ", which contradicts, also after correction for their number: " + against + "."
+	}
+	return s + ": consistent."
 }
 
 func (f Finding) reasonOfNumber() string {
@@ -141,28 +155,29 @@ func (f Finding) reasonOfHolds() string {
 	return "It does not hold in most trials."
 }
 
+// wordsOfReadings tell the headline, and how many readings agree with it; of parts, each.
 func (f Finding) wordsOfReadings() (ours, reason string) {
-	count := map[Verdict]int{}
+	if f.Test == KindReadings {
+		head := f.Readings[slices.IndexFunc(f.Readings, func(r ReadingFinding) bool { return r.Headline })]
+		if len(f.Readings) == 1 {
+			return head.Finding.Ours, head.Finding.Reason
+		}
+		return head.Name + ": " + head.Finding.Ours, fmt.Sprintf("Read as %s: %s %s.", head.called(), head.Finding.Reason, f.Robustness())
+	}
 	var values, reasons []string
 	for _, r := range f.Readings {
-		count[r.Finding.Verdict]++
 		values = append(values, r.Name+": "+r.Finding.Ours)
-		name := r.Name
-		if r.Afterwards != "" {
-			name += " (" + WordsAfterwards(r.Afterwards) + ")"
-		}
-		reasons = append(reasons, fmt.Sprintf("%s: %s. %s", name, r.Finding.Verdict, r.Finding.Reason))
-	}
-	if len(f.Readings) > 3 { // a summary for those who do not read all of it
-		var parts []string
-		for _, v := range Verdicts {
-			if n := count[v]; n > 0 {
-				parts = append(parts, fmt.Sprintf("%d %s", n, v))
-			}
-		}
-		reasons = slices.Insert(reasons, 0, fmt.Sprintf("Of %d readings: %s.", len(f.Readings), strings.Join(parts, ", ")))
+		reasons = append(reasons, fmt.Sprintf("%s: %s. %s", r.called(), r.Finding.Verdict, r.Finding.Reason))
 	}
 	return strings.Join(values, "; "), strings.Join(reasons, " ")
+}
+
+// called is the name, with what was known if the reading was added afterwards.
+func (r ReadingFinding) called() string {
+	if r.Afterwards == "" {
+		return r.Name
+	}
+	return r.Name + " (" + WordsAfterwards(r.Afterwards) + ")"
 }
 
 // WordsAfterwards says of a claim or a reading that it was added when this was known.
