@@ -99,11 +99,10 @@ type UnitFinding struct {
 // ReadingFinding is the finding of one reading, or of one part.
 type ReadingFinding struct {
 	Name string `json:"name"`
-	// Headline says that the verdict of the whole is that of this reading. Afterwards and
-	// Named are those of the Reading.
-	Headline   bool    `json:"headline,omitempty"`
+	// Headline says why the verdict of the whole is that of this reading; "" of all others.
+	Headline string `json:"headline,omitempty"`
+	// Afterwards is that of the Reading.
 	Afterwards string  `json:"afterwards,omitempty"`
-	Named      bool    `json:"named,omitempty"`
 	Finding    Finding `json:"finding"`
 }
 

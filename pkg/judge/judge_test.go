@@ -434,7 +434,7 @@ func (g given) judge() Finding { return Finding(g) }
 
 // A claim has the verdict of its headline, whatever its other readings found.
 func TestReadings(t *testing.T) {
-	late, named := "the errors of Fig. 3", true
+	late, named := "the errors of Fig. 3", "the program that the paper names"
 	for _, tt := range []struct {
 		readings []Reading // without names
 		headline int
@@ -446,7 +446,7 @@ func TestReadings(t *testing.T) {
 		{[]Reading{{Test: given{Verdict: Reproduced}}, {Test: given{Verdict: NotReproduced}}, {Test: given{Verdict: ByConstruction}}}, 0, "2 of 3 readings agree"},
 		{[]Reading{{Test: given{Verdict: Reproduced}, Afterwards: late}, {Test: given{Verdict: Undecided}}}, 1, "1 of 2 readings agree, 1 added afterwards"},
 		{[]Reading{{Test: given{Verdict: Partly}, Afterwards: late}, {Test: given{Verdict: Reproduced}, Afterwards: late}}, 0, "1 of 2 readings agree, 2 added afterwards"},
-		{[]Reading{{Test: given{Verdict: NotReproduced}}, {Test: given{Verdict: Reproduced}, Afterwards: late, Named: named}}, 1, "1 of 2 readings agree, 1 added afterwards"},
+		{[]Reading{{Test: given{Verdict: NotReproduced}}, {Test: given{Verdict: Reproduced}, Afterwards: late, Headline: named}}, 1, "1 of 2 readings agree, 1 added afterwards"},
 	} {
 		var readings Readings
 		for i, r := range tt.readings {
@@ -460,7 +460,7 @@ func TestReadings(t *testing.T) {
 			t.Fatal(err)
 		}
 		head := f.Readings[tt.headline]
-		if f.Verdict != head.Finding.Verdict || f.Need != head.Finding.Need || !head.Headline || f.Robustness().String() != tt.robust {
+		if f.Verdict != head.Finding.Verdict || f.Need != head.Finding.Need || head.Headline == "" || f.Robustness().String() != tt.robust {
 			t.Errorf("%+v: got %+v, want the verdict of reading %d, %q and not %q", tt.readings, f, tt.headline, tt.robust, f.Robustness())
 		}
 		ours, reason := fmt.Sprint(tt.headline), fmt.Sprintf("Why %d.", tt.headline)

@@ -15,20 +15,20 @@ type Reading struct {
 	// outcome were published by then: "the errors of Fig. 3". It is "" of a reading that
 	// was declared before its first run.
 	Afterwards string
-	// Named says that the paper names the program which this reading runs: it is the
-	// headline, also if it was added afterwards.
-	Named bool
+	// Headline says why this reading gives the verdict, though it is not the first: "as
+	// printed", or "the program that the paper names", which can be so also afterwards.
+	Headline string
 }
 
 // Readings tests a claim under all its readings. The verdict is that of the headline: the
-// first reading that is Named; else the first that was not added afterwards; else the first.
-// Finding.Robustness counts how many others agree. It refuses an empty list.
+// first reading with a Headline; else the first that was not added afterwards; else the
+// first. Finding.Robustness counts how many agree. It refuses an empty list.
 type Readings []Reading
 
 func (r Readings) judge() Finding {
 	f := together(KindReadings, r)
 	h := r.headline()
-	f.Readings[h].Headline = true
+	f.Readings[h].Headline = cmp.Or(r[h].Headline, "declared first")
 	head := f.Readings[h].Finding
 	f.Verdict, f.Need, f.Proof, f.Cases = head.Verdict, head.Need, head.Proof, head.Cases
 	return f.worded()
@@ -36,7 +36,7 @@ func (r Readings) judge() Finding {
 
 // headline is the place of the reading that gives the verdict.
 func (r Readings) headline() int {
-	h := slices.IndexFunc(r, func(r Reading) bool { return r.Named })
+	h := slices.IndexFunc(r, func(r Reading) bool { return r.Headline != "" })
 	if h < 0 {
 		h = slices.IndexFunc(r, func(r Reading) bool { return r.Afterwards == "" })
 	}
@@ -88,7 +88,7 @@ func together(kind Kind, parts []Reading) Finding {
 	}
 	f := Finding{Test: kind}
 	for _, r := range parts {
-		f.Readings = append(f.Readings, ReadingFinding{Name: r.Name, Afterwards: r.Afterwards, Named: r.Named, Finding: judged(r.Test, r.Name)})
+		f.Readings = append(f.Readings, ReadingFinding{Name: r.Name, Afterwards: r.Afterwards, Finding: judged(r.Test, r.Name)})
 	}
 	return f
 }
@@ -148,7 +148,7 @@ func (f Finding) Robustness() (r Robustness) {
 	}
 	head := ""
 	for _, x := range f.Readings {
-		if x.Headline {
+		if x.Headline != "" {
 			head = side(x.Finding.Verdict)
 		}
 	}

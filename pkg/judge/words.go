@@ -158,7 +158,7 @@ func (f Finding) reasonOfHolds() string {
 // wordsOfReadings tell the headline, and how many readings agree with it; of parts, each.
 func (f Finding) wordsOfReadings() (ours, reason string) {
 	if f.Test == KindReadings {
-		head := f.Readings[slices.IndexFunc(f.Readings, func(r ReadingFinding) bool { return r.Headline })]
+		head := f.Readings[slices.IndexFunc(f.Readings, func(r ReadingFinding) bool { return r.Headline != "" })]
 		if len(f.Readings) == 1 {
 			return head.Finding.Ours, head.Finding.Reason
 		}
