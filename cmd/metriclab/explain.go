@@ -65,10 +65,10 @@ margin, if there is one.`,
 			case asJSON:
 				return a.printJSON(all)
 			case len(args) == 0:
-				out.tally(harness.TallyOf(all, false))
-				if ours := harness.TallyOf(all, true); len(ours.Verdicts) > 0 {
-					fmt.Fprintln(out, "\nquestions of ours, which the papers do not answer:")
-					out.tally(ours)
+				for _, table := range harness.Tables {
+					if t := harness.TallyOf(all, table); len(t.Verdicts) > 0 {
+						out.tally(t)
+					}
 				}
 			case len(args) == 1:
 				out.claims(all)
@@ -155,6 +155,10 @@ type printer struct{ *bytes.Buffer }
 
 // tally prints how many claims of each paper have which verdict.
 func (o printer) tally(t harness.Tally) {
+	if o.Len() > 0 {
+		fmt.Fprintln(o)
+	}
+	fmt.Fprintf(o, "%s:\n", t.Table.Title())
 	w := tabwriter.NewWriter(o, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "paper\tclaims")
 	for _, v := range t.Verdicts {
@@ -193,7 +197,14 @@ func (o printer) claims(all []harness.Explained) {
 			if c.Ours && !e.Ours && (i == 0 || !e.Claims[i-1].Ours) {
 				fmt.Fprintln(w, "  questions of ours:")
 			}
-			fmt.Fprintf(w, "  %s\t%s\t%s\n", c.ID, c.Finding.Verdict, c.Statement)
+			verdict := string(c.Finding.Verdict)
+			if robust := c.Robustness.String(); robust != "" {
+				verdict += "; " + robust
+			}
+			if c.Sentence != "" {
+				verdict += "; a reading of " + c.Sentence
+			}
+			fmt.Fprintf(w, "  %s\t%s\t%s\n", c.ID, verdict, c.Statement)
 		}
 	}
 	_ = w.Flush() // a buffer does not fail
@@ -215,7 +226,7 @@ func (o printer) claim(a *app, e harness.Explained, c harness.ExplainedClaim) {
 	if c.Ours {
 		whose = ofOurs
 	}
-	o.lines(2, [][2]string{{"statement", c.Statement}, {"whose", whose}, {"where", c.Where}, {"added", afterwards(c.Afterwards)}, {"paper", c.Theirs}, {"tested", c.Predicate}, {"in the test", c.Finding.Predicate()}})
+	o.lines(2, [][2]string{{"statement", c.Statement}, {"whose", whose}, {"reading of", c.Sentence}, {"robust", c.Robustness.String()}, {"where", c.Where}, {"added", afterwards(c.Afterwards)}, {"paper", c.Theirs}, {"tested", c.Predicate}, {"in the test", c.Finding.Predicate()}})
 	o.why(2, c.Finding)
 	for _, v := range c.Seeds {
 		o.lines(2, [][2]string{{fmt.Sprintf("with seed %d", v.Seed), string(v.Verdict)}})
@@ -265,11 +276,11 @@ func (o printer) lines(indent int, lines [][2]string) {
 	}
 }
 
-// why prints our value and why the verdict is what it is; of a finding with readings
-// how many of them have which verdict.
+// why prints our value and why the verdict is what it is; of a finding with parts how
+// many of them have which verdict.
 func (o printer) why(indent int, f judge.Finding) {
 	ours, why, need := f.Ours, f.Reason, f.Need
-	if len(f.Readings) > 0 {
+	if f.Test == judge.KindBoth {
 		ours, need = "", ""
 		count := map[judge.Verdict]int{}
 		for _, r := range f.Readings {
@@ -281,11 +292,7 @@ func (o printer) why(indent int, f judge.Finding) {
 				parts = append(parts, fmt.Sprintf("%d %s", count[v], v))
 			}
 		}
-		what := "readings"
-		if f.Test == judge.KindBoth {
-			what = "parts, of which all must hold"
-		}
-		why = fmt.Sprintf("Of %d %s: %s. %s", len(f.Readings), what, strings.Join(parts, ", "), f.Note)
+		why = fmt.Sprintf("Of %d parts, of which all must hold: %s. %s", len(f.Readings), strings.Join(parts, ", "), f.Note)
 	}
 	if f.Verdict != judge.Undecided || strings.Contains(why, need) {
 		need = ""
@@ -301,11 +308,19 @@ func (o printer) readings(of string, f judge.Finding) {
 			name = of + ", " + name
 		}
 		fmt.Fprintf(o, "\n  %s: %s\n", name, r.Finding.Verdict)
-		o.lines(4, [][2]string{{"added", afterwards(r.Afterwards)}})
+		o.lines(4, [][2]string{{"headline", headlineOf(f, r)}, {"added", afterwards(r.Afterwards)}})
 		o.why(4, r.Finding)
 		o.units(4, r.Finding)
 		o.readings(name, r.Finding)
 	}
+}
+
+// headlineOf says why a reading gives the verdict of all, "" if it does not.
+func headlineOf(f judge.Finding, r judge.ReadingFinding) string {
+	if len(f.Readings) < 2 {
+		return ""
+	}
+	return r.Headline
 }
 
 // wrapped breaks a text into lines, indented but for the first.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -10,7 +9,6 @@ import (
 	"metriclab/internal/plural"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/harness"
-	"metriclab/pkg/judge"
 )
 
 func (a *app) reportCommand() *cobra.Command {
@@ -178,7 +176,6 @@ func (a *app) folderFlags(cfg harness.Config) string {
 
 func (a *app) printOutcomes(res *harness.Result, cfg harness.Config) error {
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	count := map[judge.Verdict]int{}
 	rendered, views := 0, 0
 	for _, o := range res.Outcomes {
 		state := "draft: " + o.Watermark
@@ -193,22 +190,15 @@ func (a *app) printOutcomes(res *harness.Result, cfg harness.Config) error {
 		if len(o.Views) > 0 {
 			rendered, views = rendered+1, views+len(o.Views)
 		}
-		for _, c := range o.Claims {
-			count[c.Finding.Verdict]++
-		}
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	var parts []string
-	for _, v := range judge.Verdicts {
-		if count[v] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", count[v], v))
-		}
-	}
 	smoke := cfg.Scale == experiment.Smoke
-	if len(parts) > 0 && !smoke {
-		fmt.Fprintln(a.out, "claims: "+strings.Join(parts, ", "))
+	for table, name := range []string{harness.Sentences: "sentences", harness.Checks: "checks", harness.Ours: "questions of ours"} {
+		if words := res.Tally(harness.Table(table)).String(); words != "" && !smoke {
+			fmt.Fprintln(a.out, name+": "+words)
+		}
 	}
 	_, err := fmt.Fprintln(a.out, "report: "+res.Report)
 	if smoke && err == nil {

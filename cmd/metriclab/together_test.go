@@ -118,7 +118,7 @@ func TestOursApart(t *testing.T) {
 		{"list --json", []string{`"ours": false`, `"claims_of_ours": 1`, `"toy/ours"`, `"ours": true`}},
 		{"explain toy", []string{"toy/lines: The lines\n", "  lines ", "\n  questions of ours:\n  own ", "toy/ours: ", " (a question of ours)\n", "\n  asked "}},
 		{"explain own", []string{"whose ", "a question of ours\n"}},
-		{"explain", []string{"paper  claims  not graded\ntoy    2 ", "\n\nquestions of ours, which the papers do not answer:\npaper ", "toy    2 "}},
+		{"explain", []string{"paper  claims  not graded\ntoy    2 ", "\n\nQuestions of ours, which the papers do not answer:\npaper ", "toy    2 "}},
 	} {
 		c := newCommand(p)
 		c.run(strings.Fields(tt.args)...)

@@ -136,60 +136,77 @@ func showMissing(err error) bool {
 	return true
 }
 
-// ShowClaims displays the papers' claims of the experiments, then ours, at full scale with
-// our value and the verdict; at smoke scale claims are not graded. Experiments
-// whose full-scale results are missing are named with the command that makes
-// them. It panics on every other error.
+// ShowClaims displays one line a claim of the experiments: the verdict at full scale, the
+// sentence, how many of its readings agree, and a link to all that is known of it. What the
+// paper says happens comes first, then checks, then questions of ours; claims that test a
+// sentence again count among its readings. At smoke scale claims are not graded. Experiments
+// whose full-scale results are missing are named with the command that makes them. It panics
+// on every other error.
 func ShowClaims(specs []experiment.Spec, scale string) {
 	root := Must(projectRoot())
-	theirs, ours, err := claims(root, specs, scale, func(err error) bool { return showMissing(err) })
+	tables, err := claims(root, specs, scale, func(err error) bool { return showMissing(err) })
 	Check(err)
-	if len(theirs.Rows) > 0 {
-		displayMarkdown(theirs.Markdown())
-	}
-	if len(ours.Rows) > 0 {
-		displayMarkdown("Questions of ours, which the paper does not answer:\n\n" + ours.Markdown())
+	for i, text := range tables {
+		if text != "" {
+			displayMarkdown("**" + harness.Tables[i].Title() + "**\n\n" + text)
+		}
 	}
 }
 
-// claims lists the papers' claims and ours; skip says whether an experiment without a table
-// is left out.
-func claims(root string, specs []experiment.Spec, scale string, skip func(error) bool) (theirs, ours plots.TextTable, err error) {
+// claims are the lines of harness.Tables in Markdown, "" of a table without any; skip says whether an experiment without
+// a table is left out.
+func claims(root string, specs []experiment.Spec, scale string, skip func(error) bool) ([]string, error) {
 	full := scale == string(experiment.Full)
-	found := "we find"
-	if !full {
-		found = "what would count as reproduced"
+	type line struct {
+		experiment string
+		harness.GradedClaim
 	}
-	theirs.Head = []string{"where", "the paper says", "printed value", found, "verdict"}
-	ours.Head = []string{"where", "what we ask", "printed value", found, "verdict"}
+	var lines []line
+	again := map[string][]judge.ReadingFinding{}
 	for _, spec := range specs {
 		var t, times *table.Table
 		if full {
-			t, times, err = rows(root, spec, scale, slices.ContainsFunc(spec.Claims, experiment.Claim.Timed))
-			if err != nil {
+			var err error
+			if t, times, err = rows(root, spec, scale, slices.ContainsFunc(spec.Claims, experiment.Claim.Timed)); err != nil {
 				if skip(err) {
 					continue
 				}
-				return theirs, ours, err
+				return nil, err
 			}
 		}
 		for _, c := range spec.Claims {
-			row := []string{c.Place(), c.Statement, c.Theirs, c.Predicate, string(judge.NotGraded)}
+			f := judge.Finding{Verdict: judge.NotGraded}
 			if full {
-				f, err := c.Judge(t, times)
-				if err != nil {
-					return theirs, ours, fmt.Errorf("nb: claim %s: %w", c.ID, err)
+				var err error
+				if f, err = c.Judge(t, times); err != nil {
+					return nil, fmt.Errorf("nb: claim %s: %w", c.ID, err)
 				}
-				row[3], row[4] = f.Ours, string(f.Verdict)+". "+f.Reason
 			}
-			if c.Ours {
-				ours.Rows = append(ours.Rows, row)
-			} else {
-				theirs.Rows = append(theirs.Rows, row)
+			lines = append(lines, line{spec.ID, harness.GradedClaim{Claim: c, Finding: f}})
+			if c.Sentence != "" {
+				again[c.Sentence] = append(again[c.Sentence], judge.ReadingFinding{Name: c.ID, Afterwards: c.Afterwards, Finding: f})
 			}
 		}
 	}
-	return theirs, ours, nil
+	cell := strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`, "$", `\$`, "<", "&lt;", "\n", " ")
+	out := make([]string, len(harness.Tables))
+	for i, t := range harness.Tables {
+		for _, l := range lines {
+			if l.Table() != t {
+				continue
+			}
+			if out[i] == "" {
+				out[i] = "| verdict | claim | readings | more |\n|---|---|---|---|\n"
+			}
+			agree := ""
+			if r := l.Finding.Robustness(again[l.ID]...); full && r.Of > 1 {
+				agree = fmt.Sprintf("%d of %d", r.Agree, r.Of)
+			}
+			_, name, _ := strings.Cut(l.experiment, "/")
+			out[i] += fmt.Sprintf("| %s | %s | %s | [%s](../results/%s/claims.md#%s) |\n", l.Finding.Verdict, cell.Replace(l.Short()), agree, name, l.experiment, l.ID)
+		}
+	}
+	return out, nil
 }
 
 // projectRoot is the nearest folder, from the working folder upwards, that

@@ -9,11 +9,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"metriclab/pkg/experiment"
+	"metriclab/pkg/experiment/harness"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
@@ -196,7 +198,7 @@ func TestTimesAtFullScale(t *testing.T) {
 	if d, err := draw(root, spec, spec.Views[1], "full"); err != nil || d.Caption.String() != "7.5 s." {
 		t.Errorf("drawn: %q, %v", d.Caption, err)
 	}
-	if got, _, err := claims(root, []experiment.Spec{spec}, "full", never); err != nil || got.Rows[0][3] != "7.5" {
+	if got, err := claims(root, []experiment.Spec{spec}, "full", never); err != nil || !strings.Contains(got[harness.Sentences], "](../results/toy/count/claims.md#") {
 		t.Errorf("claims: %v, %v", got, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "timing.csv"), []byte(strings.Replace(csv, "7.5", "7.4", 1)), 0o644); err != nil {
@@ -205,7 +207,7 @@ func TestTimesAtFullScale(t *testing.T) {
 	if _, err := draw(root, spec, spec.Views[1], "full"); err == nil || !strings.Contains(err.Error(), "is not the timing table") {
 		t.Errorf("a changed timing.csv: %v", err)
 	}
-	if _, _, err := claims(root, []experiment.Spec{spec}, "full", never); err == nil {
+	if _, err := claims(root, []experiment.Spec{spec}, "full", never); err == nil {
 		t.Error("claims on a changed timing.csv give no error")
 	}
 	if runs != 0 {
@@ -218,29 +220,38 @@ func TestClaims(t *testing.T) {
 	specs := []experiment.Spec{toy(&runs)}
 	never := func(error) bool { return false }
 
-	got, _, err := claims(root, specs, "smoke", never)
-	if err != nil || len(got.Rows) != 1 || got.Rows[0][4] != "not graded" || got.Rows[0][3] != "equal to 5" {
+	got, err := claims(root, specs, "smoke", never)
+	if err != nil || !strings.Contains(got[harness.Sentences], "\n| not graded | ") {
 		t.Errorf("smoke: %v, error %v", got, err)
 	}
-	if _, _, err := claims(root, specs, "full", never); err == nil {
+	if _, err := claims(root, specs, "full", never); err == nil {
 		t.Error("missing results give no error")
 	}
 	skipped := 0
-	got, _, err = claims(root, specs, "full", func(error) bool { skipped++; return true })
-	if err != nil || len(got.Rows) != 0 || skipped != 1 {
+	got, err = claims(root, specs, "full", func(error) bool { skipped++; return true })
+	if err != nil || strings.Join(got, "") != "" || skipped != 1 {
 		t.Errorf("skipped: %v, error %v", got, err)
 	}
 	publish(t, root, specs[0], 5)
-	got, ours, err := claims(root, specs, "full", never)
-	if err != nil || got.Rows[0][3] != "5" || got.Rows[0][4] != "reproduced. It holds in every trial. It is." || len(ours.Rows) != 0 {
-		t.Errorf("full: %v, ours %v, error %v", got, ours, err)
+	first := specs[0].Claims[0]
+	got, err = claims(root, specs, "full", never)
+	want := "| verdict | claim | readings | more |\n|---|---|---|---|\n| reproduced | " + first.Statement + " |  | [count](../results/toy/count/claims.md#" + first.ID + ") |\n"
+	if err != nil || !slices.Equal(got, []string{want, "", ""}) {
+		t.Errorf("full: %q, error %v, want %q", got, err, want)
 	}
+	again := first
+	again.ID, again.Sentence, again.Afterwards = "again", first.ID, "all rows"
+	specs[0].Claims = []experiment.Claim{first, again}
+	if got, err := claims(root, specs, "full", never); err != nil || !strings.Contains(got[harness.Sentences], " | 2 of 2 | ") || strings.Contains(got[harness.Sentences], "#again") {
+		t.Errorf("with a further reading: %q, error %v", got, err)
+	}
+	specs[0].Claims = []experiment.Claim{first}
 	specs[0].Claims[0].Ours = true
-	if got, ours, err := claims(root, specs, "full", never); err != nil || len(got.Rows) != 0 || len(ours.Rows) != 1 {
-		t.Errorf("a claim of ours: %v, ours %v, error %v", got, ours, err)
+	if got, err := claims(root, specs, "full", never); err != nil || got[harness.Sentences] != "" || got[harness.Ours] == "" {
+		t.Errorf("a claim of ours: %q, error %v", got, err)
 	}
 	publish(t, root, specs[0], 6)
-	if _, _, err = claims(root, specs, "full", never); err == nil {
+	if _, err = claims(root, specs, "full", never); err == nil {
 		t.Error("a grade that fails gives no error")
 	}
 }

@@ -21,6 +21,9 @@ type Claim struct {
 	ID string
 	// Ours marks a claim that the paper does not make. An experiment of ours has no other.
 	Ours bool
+	// Sentence is the ID of the claim of the same paper that asserts the same sentence: this one
+	// tests it again, and is a reading of it. It is "" of all others, which count.
+	Sentence string
 	// Title is Statement in at most TitleWords words, for lists; "" if Statement has no more.
 	Title string
 	// Statement is the assertion, as close to the paper's words as possible.

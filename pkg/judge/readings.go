@@ -138,38 +138,42 @@ func (r Robustness) String() string {
 	return s
 }
 
-// Robustness counts the readings of a finding, those of each of its parts with the part's own headline.
-func (f Finding) Robustness() (r Robustness) {
-	if f.Test == KindBoth {
+// Robustness counts the readings of a finding: of each of its parts those of the part, with
+// the part's own headline. Further tests of the same statement count with their readings;
+// what Afterwards says of a test holds for all of them.
+func (f Finding) Robustness(again ...ReadingFinding) (r Robustness) {
+	if f.Test == KindBoth && len(again) == 0 {
 		for _, part := range f.Readings {
 			r = r.Add(part.Finding.Robustness())
 		}
 		return r
 	}
-	head := ""
-	for _, x := range f.Readings {
-		if x.Headline != "" {
-			head = side(x.Finding.Verdict)
+	head := f.side()
+	for _, x := range append([]ReadingFinding{{Finding: f}}, again...) {
+		leaves := []ReadingFinding{x}
+		if x.Finding.Test == KindReadings {
+			leaves = x.Finding.Readings
 		}
-	}
-	for _, x := range f.Readings {
-		r.Of++
-		if side(x.Finding.Verdict) == head {
-			r.Agree++
-		}
-		if x.Afterwards != "" {
-			r.Added++
+		for _, leaf := range leaves {
+			r.Of++
+			if leaf.Finding.side() == head {
+				r.Agree++
+			}
+			if leaf.Afterwards != "" || x.Afterwards != "" {
+				r.Added++
+			}
 		}
 	}
 	return r
 }
 
-// side is the verdict, or Reproduced for what holds by construction.
-func side(v Verdict) string {
+// side is the verdict, or what it would be; Reproduced for what holds by construction.
+func (f Finding) side() Verdict {
+	v := cmp.Or(f.Would, f.Verdict)
 	if v == ByConstruction {
 		v = Reproduced
 	}
-	return string(v)
+	return v
 }
 
 // Each returns the readings that a list of choices gives.

@@ -88,6 +88,13 @@ func Equivalent(margin, share float64, rule judge.Rule, u Units) Test {
 	}
 }
 
+// Values is Equivalent of differences to printed numbers, of which it says how many lie in our intervals.
+func Values(margin, share float64, rule judge.Rule, u Units) Test {
+	return func(t *table.Table) judge.Test {
+		return judge.Equivalent{Units: u(t), Margin: margin, Share: share, Printed: true, Rule: rule}
+	}
+}
+
 // Printed tests a printed number against the mean of a measure; see judge.Number.
 func Printed(theirs float64, ours Measure, tolerance float64) Test {
 	return func(t *table.Table) judge.Test {
@@ -155,6 +162,34 @@ func UnderNames(names []string, test func(name string) Test) Test {
 	return Under(names, func(name string) (string, Test) { return name, test(name) })
 }
 
+// Headline is the test whose verdict is that of the reading of a name, and says why; see judge.Reading.
+func (x Test) Headline(name, why string) Test {
+	return func(t *table.Table) judge.Test {
+		readings, ok := x(t).(judge.Readings)
+		i := slices.IndexFunc(readings, func(r judge.Reading) bool { return r.Name == name })
+		if !ok || i < 0 {
+			judge.Refuse("no reading %q to give the verdict", name)
+		}
+		readings = slices.Clone(readings)
+		readings[i].Headline = why
+		return readings
+	}
+}
+
+// AsParts is the test whose readings are parts of the statement, of which all must hold; see judge.Both.
+func (x Test) AsParts() Test {
+	return func(t *table.Table) judge.Test {
+		readings, ok := x(t).(judge.Readings)
+		if !ok {
+			judge.Refuse("no readings to be parts")
+		}
+		return judge.Both(readings)
+	}
+}
+
+// AsPrinted says why a reading is the headline: it is the paper's own setting.
+const AsPrinted = "as printed"
+
 // Parts tests a statement of several parts that must all hold; see judge.Both. Parts are pairs of a name and a Test.
 func Parts(names []string, tests ...Test) Test {
 	return func(t *table.Table) judge.Test {
@@ -164,6 +199,11 @@ func Parts(names []string, tests ...Test) Test {
 		}
 		return out
 	}
+}
+
+// Check is the test of what is proved, or cannot fail, and why; see judge.Check.
+func (x Test) Check(why string, cases int) Test {
+	return func(t *table.Table) judge.Test { return judge.Check{Test: x(t), Why: why, Cases: cases} }
 }
 
 // StandIn is the test on other data than the claim is about; see judge.StandIn.

@@ -227,8 +227,8 @@ func TestClaims(t *testing.T) {
 		"named":      {Positive(points, Together(OverCells("cell", []string{"one"}, at(gain)).Named("on ", " data"), Unit("all", at(gain).Where("cell", "two")))), judge.Reproduced, "on one data all"},
 		"readings": {UnderNames([]string{"1", "2"}, func(size string) Test {
 			return Positive(points, Unit(size, gain.Where("cell", "one", "size", size).Plus(map[string]float64{"2": -1}[size])))
-		}), judge.Partly, ""},
-		"parts": {Parts([]string{"more", "less"}, Positive(points, Unit("u", at(gain).Where("cell", "one"))), Positive(points, Unit("u", at(gain).Where("cell", "one").Times(-1)))), judge.NotReproduced, ""},
+		}), judge.Reproduced, ""},
+		"parts": {Parts([]string{"more", "less"}, Positive(points, Unit("u", at(gain).Where("cell", "one"))), Positive(points, Unit("u", at(gain).Where("cell", "one").Times(-1)))), judge.Partly, ""},
 	} {
 		f, err := judge.Judge(tt.test(made()))
 		var units string

@@ -23,6 +23,7 @@ type claims struct {
 // ClaimEntry is a claim with its finding.
 type ClaimEntry struct {
 	ID         string        `json:"id"`
+	Sentence   string        `json:"sentence,omitempty"` // the claim of which this one is a further reading
 	Statement  string        `json:"statement"`
 	Where      string        `json:"where"`
 	Afterwards string        `json:"afterwards,omitempty"`
@@ -43,7 +44,7 @@ func encodeClaims(s experiment.Spec, graded []GradedClaim) ([]byte, error) {
 }
 
 func newClaimEntry(s experiment.Spec, c GradedClaim) ClaimEntry {
-	return ClaimEntry{c.ID, c.Statement, c.Where, c.Afterwards, c.Theirs, c.Predicate, viewOf(c.Claim, s), c.Source(), c.Finding}
+	return ClaimEntry{c.ID, c.Sentence, c.Statement, c.Where, c.Afterwards, c.Theirs, c.Predicate, viewOf(c.Claim, s), c.Source(), c.Finding}
 }
 
 // ClaimsJSON returns the claims.json of a complete table.

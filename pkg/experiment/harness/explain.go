@@ -43,6 +43,10 @@ type ExplainedClaim struct {
 	ClaimEntry
 	// Ours says that the paper does not make it.
 	Ours bool `json:"ours"`
+	// Table is where the claim is counted, if it has no Sentence.
+	Table Table `json:"-"`
+	// Robustness counts its readings, and those of claims with its sentence.
+	Robustness judge.Robustness `json:"robustness"`
 	// Figure is the path of the view that shows the claim, "" if there is none.
 	Figure string `json:"figure,omitempty"`
 	// Seeds are the verdicts with other base seeds.
@@ -54,11 +58,12 @@ type ExplainedClaim struct {
 // experiment is in its Problem; the error is that of ctx.
 func Explain(ctx context.Context, sel []Selected, cfg Config) ([]Explained, error) {
 	var out []Explained
+	var sections []*section
 	seeds, err := cfg.otherSeeds()
 	if err != nil {
 		return nil, err
 	}
-	for _, selected := range sel {
+	for _, selected := range withSentences(sel) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -93,17 +98,44 @@ func Explain(ctx context.Context, sel []Selected, cfg Config) ([]Explained, erro
 				e.Command = s.meta.Command
 			}
 		}
+		out, sections = append(out, e), append(sections, s)
+	}
+	out = out[:len(sel)]
+	for i, s := range linked(sections)[:len(sel)] {
+		e := &out[i]
 		for _, c := range s.Ordered() {
-			x := ExplainedClaim{ClaimEntry: newClaimEntry(spec, c), Ours: c.Ours}
+			x := ExplainedClaim{ClaimEntry: newClaimEntry(s.Spec, c), Ours: c.Ours, Table: c.Table(), Robustness: s.robustness(c)}
 			x.Seeds = s.reseeded[c.ID]
 			if figure := s.figure(x.View); figure != "" {
 				x.Figure = s.Dir + "/" + figure
 			}
 			e.Claims = append(e.Claims, x)
 		}
-		out = append(out, e)
 	}
 	return out, nil
+}
+
+// withSentences are the selected experiments, then those with further readings of their claims.
+func withSentences(sel []Selected) []Selected {
+	out := slices.Clone(sel)
+	var claims []string
+	for _, x := range sel {
+		for _, c := range x.Spec.Claims {
+			claims = append(claims, x.Paper.Key+"/"+c.ID)
+		}
+	}
+	for i, x := range sel {
+		if slices.ContainsFunc(sel[:i], func(y Selected) bool { return y.Paper.Key == x.Paper.Key }) {
+			continue
+		}
+		for _, s := range x.Paper.Experiments {
+			if !slices.ContainsFunc(sel, func(y Selected) bool { return y.Spec.ID == s.ID }) &&
+				slices.ContainsFunc(s.Claims, func(c experiment.Claim) bool { return slices.Contains(claims, x.Paper.Key+"/"+c.Sentence) }) {
+				out = append(out, Selected{x.Paper, s})
+			}
+		}
+	}
+	return out
 }
 
 // FindClaim returns the claim of that ID, or an *UnknownError.
@@ -118,11 +150,61 @@ func (e Explained) FindClaim(id string) (ExplainedClaim, error) {
 	return ExplainedClaim{}, &UnknownError{Kind: "claim of " + e.Experiment, Name: id, Nearest: nearest(id, known)}
 }
 
-// Tally counts claims by paper and verdict.
+// Table is one of the three in which claims are counted.
+type Table int
+
+// The tables. A claim with a Sentence of another is a reading of that one, and in none.
+const (
+	Sentences Table = iota // what a paper says happens
+	Checks                 // what is proved or cannot fail, of the papers and ours
+	Ours                   // questions of ours
+	noTable
+)
+
+// Tables has the three.
+var Tables = []Table{Sentences, Checks, Ours}
+
+// Title says above a table what it counts.
+func (t Table) Title() string {
+	return [...]string{
+		"Sentences of the papers about what happens",
+		"Checks of the programs: what is proved, or cannot fail whatever the numbers",
+		"Questions of ours, which the papers do not answer",
+	}[t]
+}
+
+// Whose is the table in the report's filters, More what stands after a paper there.
+func (t Table) Whose() string { return [...]string{"paper", "check", "ours", "again"}[t] }
+func (t Table) More() string  { return [...]string{"", ", checks", ", ours", ""}[t] }
+
+// Whose is that of the claim's table.
+func (c GradedClaim) Whose() string { return c.Table().Whose() }
+
+// Robust says how many readings of a claim agree, ReadingOf of which one it is a further reading.
+func (s *section) Robust(c GradedClaim) string { return s.robustness(c).String() }
+
+func (s *section) ReadingOf(c GradedClaim) string { return c.Sentence }
+
+// Table is where a claim counts.
+func (c GradedClaim) Table() Table {
+	switch {
+	case c.Sentence != "":
+		return noTable
+	case c.Finding.Proof != "":
+		return Checks
+	case c.Ours:
+		return Ours
+	}
+	return Sentences
+}
+
+// Tally counts the claims of a table by paper and verdict.
 type Tally struct {
+	Table    Table
 	Papers   []string        // in their order
 	Verdicts []judge.Verdict // those that occur, best first
 	Count    map[string]map[judge.Verdict]int
+	Cases    int // of Checks, how many independent cases were tried
 }
 
 // Claims is the number of claims of a paper.
@@ -134,26 +216,124 @@ func (t Tally) Claims(paper string) int {
 	return n
 }
 
-// TallyOf counts those claims of experiments that are the papers', or ours.
-func TallyOf(all []Explained, ours bool) Tally {
-	t := Tally{Count: map[string]map[judge.Verdict]int{}}
+func (t Tally) all() int {
+	n := 0
+	for _, p := range t.Papers {
+		n += t.Claims(p)
+	}
+	return n
+}
+
+// Total is the number of all claims with a verdict.
+func (t Tally) Total(v judge.Verdict) int {
+	n := 0
+	for _, count := range t.Count {
+		n += count[v]
+	}
+	return n
+}
+
+// String is "3 reproduced, 1 partly", best first; "" if nothing is counted.
+func (t Tally) String() string {
+	total := map[judge.Verdict]int{}
+	for _, v := range t.Verdicts {
+		total[v] = t.Total(v)
+	}
+	return countWords(total)
+}
+
+// TallyOf counts those claims of experiments that are in a table.
+func TallyOf(all []Explained, table Table) Tally {
+	t := newTally(table)
 	for _, e := range all {
 		paper, _, _ := strings.Cut(e.Experiment, "/")
-		if t.Count[paper] == nil {
-			t.Papers, t.Count[paper] = append(t.Papers, paper), map[judge.Verdict]int{}
-		}
+		t.paper(paper)
 		for _, c := range e.Claims {
-			if c.Ours == ours {
-				t.Count[paper][c.Finding.Verdict]++
-			}
+			t.add(paper, c.Table, c.Finding)
 		}
 	}
+	return t.ended()
+}
+
+// tallyOf counts those claims of sections that are in a table.
+func tallyOf(sections []*section, table Table) Tally {
+	t := newTally(table)
+	for _, s := range sections {
+		t.paper(s.paper())
+		for _, c := range s.Claims {
+			t.add(s.paper(), c.Table(), c.Finding)
+		}
+	}
+	return t.ended()
+}
+
+// Tally counts those claims that are in a table: of all published experiments, as the scorecard does.
+func (r *Result) Tally(table Table) Tally { return tallyOf(r.scored, table) }
+
+func newTally(table Table) Tally {
+	return Tally{Table: table, Count: map[string]map[judge.Verdict]int{}}
+}
+
+func (t *Tally) paper(key string) {
+	if t.Count[key] == nil {
+		t.Papers, t.Count[key] = append(t.Papers, key), map[judge.Verdict]int{}
+	}
+}
+
+func (t *Tally) add(paper string, table Table, f judge.Finding) {
+	if table == t.Table {
+		t.Count[paper][f.Verdict]++
+		t.Cases += f.Cases
+	}
+}
+
+func (t Tally) ended() Tally {
 	for _, v := range judge.Verdicts {
-		if slices.ContainsFunc(t.Papers, func(p string) bool { return t.Count[p][v] > 0 }) {
+		if t.Total(v) > 0 {
 			t.Verdicts = append(t.Verdicts, v)
 		}
 	}
 	return t
+}
+
+// sentences are the claims of a paper that test the sentence of another one, by its ID, and where that one is.
+type sentences struct {
+	again map[string][]judge.ReadingFinding
+	home  map[string]string // experiment by ID of the claim
+}
+
+// linked makes the sections of each paper know its sentences.
+func linked(sections []*section) []*section {
+	of := map[string]*sentences{}
+	for _, s := range sections {
+		p := of[s.paper()]
+		if p == nil {
+			p = &sentences{map[string][]judge.ReadingFinding{}, map[string]string{}}
+			of[s.paper()] = p
+		}
+		s.sentences = p
+		for _, c := range s.Claims {
+			p.home[c.ID] = s.Spec.ID
+			if c.Sentence != "" {
+				p.again[c.Sentence] = append(p.again[c.Sentence], judge.ReadingFinding{Name: c.ID, Afterwards: c.Afterwards, Finding: c.Finding})
+			}
+		}
+	}
+	return sections
+}
+
+// robustness counts the readings of a claim, and those of claims with its sentence.
+func (s *section) robustness(c GradedClaim) judge.Robustness {
+	if s.sentences == nil {
+		return c.Finding.Robustness()
+	}
+	return c.Finding.Robustness(s.sentences.again[c.ID]...)
+}
+
+// paper is the key of the paper of an experiment.
+func (s *section) paper() string {
+	paper, _, _ := strings.Cut(s.Spec.ID, "/")
+	return paper
 }
 
 // Pages returns the pages of what is published of the selected experiments, the scorecard

@@ -48,6 +48,7 @@ func pagePaths(papers []experiment.Paper) []string {
 
 // pages are the scorecard and all pages that it leads to, but for those of experiments that are kept. missing are the ids of experiments without results.
 func pages(sections []*section, missing []string, o Origin) []Page {
+	sections = linked(sections)
 	out := []Page{{scorecardFile, scorecard(sections, missing, o)}}
 	if seeds := seedsPage(sections); seeds != "" {
 		out = append(out, Page{seedsPageFile, []byte(seeds)})
@@ -89,7 +90,7 @@ func paperPage(p reportPaper) []byte {
 		}
 		claims, figure := "–", "–"
 		if len(s.Claims) > 0 {
-			claims = fmt.Sprintf("[%s](%s/%s)", tallyWords(s.Claims), s.name(), claimsPageFile)
+			claims = fmt.Sprintf("[%s](%s/%s)", s.tallyWords(), s.name(), claimsPageFile)
 		}
 		if len(s.Spec.Views) > 0 {
 			v := s.Spec.Views[0].Name
@@ -102,20 +103,28 @@ func paperPage(p reportPaper) []byte {
 	return b.Bytes()
 }
 
-// tallyWords counts the verdicts of claims, and apart those of ours: "3 reproduced, 1 partly; of ours 1 undecided".
-func tallyWords(claims []GradedClaim) string {
-	count, ours := map[judge.Verdict]int{}, map[judge.Verdict]int{}
-	for _, c := range claims {
-		if c.Ours {
-			ours[c.Finding.Verdict]++
-		} else {
-			count[c.Finding.Verdict]++
+// tallyWords counts the verdicts of an experiment's sentences, checks and questions of ours, and its further readings:
+// "3 reproduced, 1 partly; of ours 1 undecided; 2 readings".
+func (s *section) tallyWords() string {
+	var parts []string
+	for _, table := range Tables {
+		if words := tallyOf([]*section{s}, table).String(); words != "" {
+			if before := [...]string{"", "of checks ", "of ours "}[table]; table != Ours || !s.Spec.Ours {
+				words = before + words
+			}
+			parts = append(parts, words)
 		}
 	}
-	if len(count) == 0 || len(ours) == 0 {
-		return countWords(count) + countWords(ours)
+	readings := 0
+	for _, c := range s.Claims {
+		if c.Sentence != "" {
+			readings++
+		}
 	}
-	return countWords(count) + "; of ours " + countWords(ours)
+	if readings > 0 {
+		parts = append(parts, plural.Of(readings, "further reading"))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // countWords says how many there are of each verdict, best first.
@@ -138,7 +147,7 @@ func (s *section) page() []byte {
 	}
 	b.WriteString(". [Scorecard](../../README.md#" + s.Paper.Key + ")")
 	if len(s.Claims) > 0 {
-		fmt.Fprintf(&b, ", [claims](%s): %s", claimsPageFile, tallyWords(s.Claims))
+		fmt.Fprintf(&b, ", [claims](%s): %s", claimsPageFile, s.tallyWords())
 	}
 	b.WriteString(".\n\n")
 	if s.Stale {
@@ -194,6 +203,9 @@ func (s *section) claimsPage() []byte {
 	for _, c := range s.Ordered() {
 		f := c.Finding
 		fmt.Fprintf(&b, "\n## %s\n\n> %s\n\n**%s**", c.ID, text(c.Statement), f.Verdict)
+		if robust := s.robustness(c).String(); robust != "" {
+			b.WriteString("; " + robust)
+		}
 		if c.Ours {
 			b.WriteString(", a question of ours")
 		}
@@ -205,6 +217,12 @@ func (s *section) claimsPage() []byte {
 			if value != "" {
 				fmt.Fprintf(&b, "- %s: %s\n", name, value)
 			}
+		}
+		if c.Sentence != "" {
+			item("a reading of", s.linkTo(c.Sentence))
+		}
+		for _, x := range s.againOf(c) {
+			item("read again", s.linkTo(x.Name)+": "+string(x.Finding.Verdict))
 		}
 		item("where", text(c.Place()))
 		item("paper", text(c.Theirs))
@@ -228,6 +246,22 @@ func (s *section) claimsPage() []byte {
 	return b.Bytes()
 }
 
+// againOf are the claims that test the sentence of a claim again.
+func (s *section) againOf(c GradedClaim) []judge.ReadingFinding {
+	if s.sentences == nil {
+		return nil
+	}
+	return s.again[c.ID]
+}
+
+// linkTo is the way from the page of claims to a claim of the same paper.
+func (s *section) linkTo(claim string) string {
+	if s.sentences == nil || s.home[claim] == "" {
+		return claim
+	}
+	return fmt.Sprintf("[%s](../../%s/%s#%s)", claim, s.home[claim], claimsPageFile, claim)
+}
+
 // writeFinding writes our value and why the verdict is what it is; of a finding with readings how many of them have
 // which verdict.
 func writeFinding(b *bytes.Buffer, f judge.Finding) {
@@ -237,30 +271,26 @@ func writeFinding(b *bytes.Buffer, f judge.Finding) {
 		}
 	}
 	need := f.Need
-	if len(f.Readings) == 0 {
-		item("ours", f.Ours)
-		item("would be", string(f.Would))
-		item("why", f.Reason)
-	} else {
+	item("would be", string(f.Would))
+	if f.Test == judge.KindBoth {
 		item("why", readingsWords(f))
 		need = ""
+	} else {
+		item("ours", f.Ours)
+		item("why", f.Reason)
 	}
 	if f.Verdict == judge.Undecided && !strings.Contains(f.Reason, need) {
 		item("would decide", need)
 	}
 }
 
-// readingsWords says how many readings, or parts, of a finding have which verdict.
+// readingsWords says how many parts of a finding have which verdict.
 func readingsWords(f judge.Finding) string {
 	count := map[judge.Verdict]int{}
 	for _, r := range f.Readings {
 		count[r.Finding.Verdict]++
 	}
-	what := "readings"
-	if f.Test == judge.KindBoth {
-		what = "parts, of which all must hold"
-	}
-	return strings.TrimSpace(fmt.Sprintf("Of %d %s: %s. %s", len(f.Readings), what, countWords(count), f.Note))
+	return strings.TrimSpace(fmt.Sprintf("Of %d parts, of which all must hold: %s. %s", len(f.Readings), countWords(count), f.Note))
 }
 
 // writeReadings writes the findings of readings one after another.
@@ -271,6 +301,9 @@ func writeReadings(b *bytes.Buffer, f judge.Finding, of string) {
 			name = of + ", " + name
 		}
 		fmt.Fprintf(b, "\n### %s: %s\n\n", text(name), r.Finding.Verdict)
+		if r.Headline != "" && len(f.Readings) > 1 {
+			fmt.Fprintf(b, "- the headline: %s\n", text(r.Headline))
+		}
 		if r.Afterwards != "" {
 			fmt.Fprintf(b, "- %s\n", text(judge.WordsAfterwards(r.Afterwards)))
 		}

@@ -104,6 +104,7 @@ func (r *runner) report(sel []Selected, outcomes map[*plan]*Outcome, plans []*pl
 		}
 	}
 
+	r.result.scored = scored
 	html, err := renderReport(r.cfg.Scale, shown, filepath.Dir(r.cfg.Folders.Report), r.cfg.Origin)
 	if err != nil {
 		return "", err
@@ -133,10 +134,10 @@ type reportCount struct {
 	N       int
 }
 
-// reportBar is the bar of a paper in the overview: of its claims, or of ours.
+// reportBar is the bar of a paper in the overview: of its sentences, of checks, or of ours.
 type reportBar struct {
 	Paper  string
-	Ours   bool
+	Table  Table
 	Counts []reportCount
 	All    int
 }
@@ -151,7 +152,7 @@ func renderReport(scale experiment.Scale, sections []*section, dir string, o Ori
 		Tally  []reportCount
 		Drawn  string // what a smoke run drew
 		Graded string // the command that shows what is graded
-	}{Scale: scale, Smoke: scale == experiment.Smoke, Papers: byPaper(sections), Drawn: drawnWords(sections)}
+	}{Scale: scale, Smoke: scale == experiment.Smoke, Papers: byPaper(linked(sections)), Drawn: drawnWords(sections)}
 	if o.Program != "" {
 		data.Graded = o.command("report --scale full")
 	}
@@ -163,17 +164,17 @@ func renderReport(scale experiment.Scale, sections []*section, dir string, o Ori
 		}
 	}
 	total := map[judge.Verdict]int{}
-	for _, ours := range []bool{false, true} {
-		t := tallyOf(graded, ours)
+	for _, table := range Tables {
+		t := tallyOf(graded, table)
 		for _, p := range t.Papers {
-			bar := reportBar{Paper: p, Ours: ours, All: t.Claims(p)}
+			bar := reportBar{Paper: p, Table: table, All: t.Claims(p)}
 			for _, v := range t.Verdicts {
 				if n := t.Count[p][v]; n > 0 {
 					bar.Counts = append(bar.Counts, reportCount{v, n})
 					total[v] += n
 				}
 			}
-			if !ours || bar.All > 0 {
+			if table == Sentences || bar.All > 0 {
 				data.Bars = append(data.Bars, bar)
 			}
 		}

@@ -228,7 +228,7 @@ func reportBrief(f judge.Finding) string {
 
 // reportWhy says why the verdict is what it is.
 func reportWhy(f judge.Finding) string {
-	if len(f.Readings) > 0 {
+	if f.Test == judge.KindBoth {
 		return readingsWords(f)
 	}
 	if f.Verdict == judge.Undecided && f.Need != "" && !strings.Contains(f.Reason, f.Need) {

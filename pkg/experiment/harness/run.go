@@ -145,6 +145,8 @@ type Result struct {
 	Unvouched []string
 	// Report is the path of the HTML report; "" if none was written.
 	Report string
+
+	scored []*section // what is published, with its findings
 }
 
 // OK reports whether everything that was asked for is there, and no published

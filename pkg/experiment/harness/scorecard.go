@@ -19,8 +19,9 @@ type section struct {
 	// Stale says that the published table is of an earlier version of the code.
 	Stale bool
 	// reseeded are the verdicts with other base seeds by claim, of these seeds.
-	reseeded map[string][]SeedVerdict
-	seeds    []uint64
+	reseeded   map[string][]SeedVerdict
+	seeds      []uint64
+	*sentences // of the paper; nil if they are not known
 	// reportDir is the folder of the report that shows it.
 	reportDir string
 }
@@ -80,11 +81,18 @@ func signed(head []byte) bool {
 func scorecard(sections []*section, missing []string, o Origin) []byte {
 	var b bytes.Buffer
 	b.WriteString(o.sign() + "Every claim of every paper that has results here: the verdict, the paper's value and ours, with its 95 % interval.\n" +
-		"How verdicts are made: " + cmp.Or(o.Verdicts, "`go doc metriclab/pkg/judge`") + ".\n\n")
-	writeTally(&b, tallyOf(sections, false))
-	if ours := tallyOf(sections, true); len(ours.Verdicts) > 0 {
-		b.WriteString("\nQuestions of ours, which the papers do not answer:\n\n")
-		writeTally(&b, ours)
+		"How verdicts are made: " + cmp.Or(o.Verdicts, "`go doc metriclab/pkg/judge`") + ". Beside a verdict stands how many of its readings agree.\n\n")
+	for _, table := range Tables {
+		if t := tallyOf(sections, table); len(t.Verdicts) > 0 || table == Sentences {
+			if table != Sentences {
+				b.WriteString("\n")
+			}
+			b.WriteString(t.Table.Title() + ":\n\n")
+			writeTally(&b, t)
+			if table == Checks {
+				fmt.Fprintf(&b, "\n%d of %d hold, in %d independent cases.\n", t.Total(judge.ByConstruction), t.all(), t.Cases)
+			}
+		}
 	}
 	if len(missing) == 0 {
 		fmt.Fprintf(&b, "\nComplete: %s, and each has results.\n", plural.Of(len(sections), "experiment"))
@@ -97,18 +105,18 @@ func scorecard(sections []*section, missing []string, o Origin) []byte {
 	for _, p := range byPaper(sections) {
 		fmt.Fprintf(&b, "\n## %s\n\n%s [Experiments and figures](%s/README.md).\n", p.Paper.Key, p.Paper.Citation, p.Paper.Key)
 		var none []string
-		for _, ours := range []bool{false, true} {
+		for _, table := range Tables {
 			rows := 0
 			for _, s := range p.Sections {
-				if len(s.Claims) == 0 && !ours {
+				if len(s.Claims) == 0 && table == Sentences {
 					none = append(none, fmt.Sprintf("[%s](%s/README.md)", s.Spec.ID, s.Spec.ID))
 				}
 				for _, c := range s.Claims {
-					if c.Ours != ours {
+					if c.Table() != table {
 						continue
 					}
-					if rows++; rows == 1 && ours {
-						b.WriteString("\n### " + oursHead + "\n")
+					if rows++; rows == 1 && table != Sentences {
+						b.WriteString("\n### " + [...]string{Checks: "Checks", Ours: oursHead}[table] + "\n")
 					}
 					if rows == 1 {
 						b.WriteString("\n| verdict | claim | paper | ours | details |\n|---|---|---|---|---|\n")
@@ -166,19 +174,6 @@ func (p reportPaper) OursFrom() int {
 	return slices.IndexFunc(p.Sections, func(s *section) bool { return s.Spec.Ours })
 }
 
-// tallyOf counts the papers' claims of sections, or ours.
-func tallyOf(sections []*section, ours bool) Tally {
-	var all []Explained
-	for _, s := range sections {
-		e := Explained{Experiment: s.Spec.ID}
-		for _, c := range s.Claims {
-			e.Claims = append(e.Claims, ExplainedClaim{ClaimEntry: ClaimEntry{Finding: c.Finding}, Ours: c.Ours})
-		}
-		all = append(all, e)
-	}
-	return TallyOf(all, ours)
-}
-
 // writeTally writes the table of papers and verdicts, with totals.
 func writeTally(b *bytes.Buffer, t Tally) {
 	b.WriteString("| paper |")
@@ -186,21 +181,18 @@ func writeTally(b *bytes.Buffer, t Tally) {
 		fmt.Fprintf(b, " %s |", v)
 	}
 	b.WriteString(" claims |\n|---|" + strings.Repeat("---:|", len(t.Verdicts)+1) + "\n")
-	total, all := map[judge.Verdict]int{}, 0
 	for _, p := range t.Papers {
 		fmt.Fprintf(b, "| [%s](#%s) |", p, p)
 		for _, v := range t.Verdicts {
-			total[v] += t.Count[p][v]
 			fmt.Fprintf(b, " %d |", t.Count[p][v])
 		}
-		all += t.Claims(p)
 		fmt.Fprintf(b, " %d |\n", t.Claims(p))
 	}
 	b.WriteString("| **all** |")
 	for _, v := range t.Verdicts {
-		fmt.Fprintf(b, " **%d** |", total[v])
+		fmt.Fprintf(b, " **%d** |", t.Total(v))
 	}
-	fmt.Fprintf(b, " **%d** |\n", all)
+	fmt.Fprintf(b, " **%d** |\n", t.all())
 }
 
 // rowLength is the most characters that a row of the scorecard has.
@@ -211,6 +203,9 @@ func (s *section) row(c GradedClaim) string {
 	verdict := "**" + string(c.Finding.Verdict) + "**"
 	if other := s.SeedsOf(c); other != "" {
 		verdict += " (" + other + ")"
+	}
+	if robust := s.robustness(c).String(); robust != "" {
+		verdict += "; " + robust
 	}
 	if s.Stale {
 		verdict += " (stale)"
@@ -234,15 +229,12 @@ func theirs(c experiment.Claim) string {
 	return c.Theirs
 }
 
-// brief is our value in no more characters than most: that of the first reading, and how many there are, if all of them
+// brief is our value in no more characters than most: that of the first part, and how many there are, if all of them
 // do not fit.
 func brief(f judge.Finding, most int) string {
-	if n := len(f.Readings); n > 1 && utf8.RuneCountInString(f.Ours) > most {
-		first, what := f.Readings[0], "readings"
-		if f.Test == judge.KindBoth {
-			what = "parts"
-		}
-		rest := fmt.Sprintf("; %d %s in all", n, what)
+	if n := len(f.Readings); n > 1 && f.Test == judge.KindBoth && utf8.RuneCountInString(f.Ours) > most {
+		first := f.Readings[0]
+		rest := fmt.Sprintf("; %d parts in all", n)
 		return cut(first.Name+": "+brief(first.Finding, most), max(10, most-len(rest))) + rest
 	}
 	return cut(f.Ours, most)

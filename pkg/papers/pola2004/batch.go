@@ -336,7 +336,7 @@ var batchClaims = experiment.Claims([]experiment.Claim{
 					}
 				}
 				return true
-			}).Where("kind", "run", "method", m)
+			}).Where("kind", "run", "method", m).Check("It follows from Theorem 1, since each invocation has a squared loss of β² at least.", 0)
 		}),
 	},
 	{
@@ -373,6 +373,6 @@ var batchClaims = experiment.Claims([]experiment.Claim{
 		Test: frame.UnderNames([]string{hypothesisAveraged, hypothesisValidated}, func(m string) frame.Test {
 			better := frame.OverGroups(heldOut.Where("method", hypothesisLast).Minus(heldOut.Where("method", m)), "cell")
 			return frame.Positive(judge.Rule{}, better.Where("kind", "hypothesis")).On(onDigits)
-		}),
+		}).AsParts(),
 	},
 })

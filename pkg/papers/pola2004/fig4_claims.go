@@ -79,11 +79,18 @@ const knownFromFig4 = "the errors of fig4 for all margins, and its topics"
 // claimsOnPOLA are the statements about POLA with one vocabulary.
 func claimsOnPOLA(setting, suffix string) []experiment.Claim {
 	words := " (" + vocabulary(setting) + ")"
+	again := func(first string) string { // the first vocabulary has the claims, the other reads them again
+		if suffix == "" {
+			return ""
+		}
+		return first
+	}
 	const readings = "for POLA as in Fig. 1 and relaxed (Eq. 12; γ and length chosen for the nearest pair), and three rules which pairs update it."
 	within := "On at least half of the topics the 95 % interval of the difference of errors lies within ±5 points"
 	return []experiment.Claim{
 		{
 			ID:        "fig4-1nn" + suffix,
+			Sentence:  again("fig4-1nn"),
 			View:      "fig4-rules",
 			Statement: "POLA clearly outperforms the simple 1NN algorithm" + words + ".",
 			Where:     sevenFig4, Theirs: experiment.FigureOnly,
@@ -92,6 +99,7 @@ func claimsOnPOLA(setting, suffix string) []experiment.Claim {
 		},
 		{
 			ID:        "fig4-perceptron" + suffix,
+			Sentence:  again("fig4-perceptron"),
 			View:      "fig4",
 			Statement: "The performance of the standard Perceptron algorithm is often comparable to POLA" + words + ".",
 			Where:     sevenFig4, Theirs: experiment.FigureOnly,
@@ -100,6 +108,7 @@ func claimsOnPOLA(setting, suffix string) []experiment.Claim {
 		},
 		{
 			ID:        "fig4-paum" + suffix,
+			Sentence:  again("fig4-paum"),
 			View:      "fig4",
 			Statement: "The performance of PAUM is often comparable to POLA" + words + ".",
 			Where:     sevenFig4, Theirs: experiment.FigureOnly,

@@ -13,7 +13,7 @@ const knownFromFig3 = "the errors of fig3 and sensitivity"
 
 var readingsClaims = experiment.Claims([]experiment.Claim{
 	{
-		ID: "readings-rca-pca", View: "readings-rca", Afterwards: knownFromFig3,
+		ID: "readings-rca-pca", Sentence: "fig3-rca-pca", View: "readings-rca", Afterwards: knownFromFig3,
 		Title:     "POLA outperforms RCA (after PCA) on all but one of the 45 problems (by other readings).",
 		Statement: "POLA outperforms RCA (after PCA to 40 dimensions) on all but one of the 45 binary problems (by other readings: POLA after PCA, too; RCA's chunklets).",
 		Where:     "Section 7, Fig. 3 middle right", Theirs: "all but one of the 45",
@@ -35,7 +35,7 @@ var readingsClaims = experiment.Claims([]experiment.Claim{
 		Test:      ratio(pola, polaPCA, notNeeded, false),
 	},
 	{
-		ID: "readings-fda", View: "readings-fda", Afterwards: knownFromFig3,
+		ID: "readings-fda", Sentence: "fig3-fda", View: "readings-fda", Afterwards: knownFromFig3,
 		Title:     "kNN with POLA (largest eigenvector) clearly outperforms kNN with FDA on all problems (k for each metric).",
 		Statement: "kNN with POLA (projected onto its largest eigenvector) clearly outperforms kNN with FDA on all of the problems (k for each metric).",
 		Where:     "Section 7, Fig. 3 top right", Theirs: "all of the problems",
@@ -43,7 +43,7 @@ var readingsClaims = experiment.Claims([]experiment.Claim{
 		Test:      frame.UnderNames([]string{fdaPlainOwn, fdaRidgeOwn}, func(x string) frame.Test { return wins(polaTopOwnK, x, 0) }),
 	},
 	{
-		ID: "readings-half", View: "readings-rca", Afterwards: knownFromFig3,
+		ID: "readings-half", Sentence: "fig3-euclidean", View: "readings-rca", Afterwards: knownFromFig3,
 		Title:     "With POLA before it, kNN has a lower error in all 45 problems (half of the pairs similar).",
 		Statement: "The error when using POLA as a pre-processing step is lower than the vanilla kNN in all of the 45 binary problems (half of the pairs similar).",
 		Where:     "Section 7, Fig. 3 top left", Theirs: "all of the 45",
@@ -51,7 +51,7 @@ var readingsClaims = experiment.Claims([]experiment.Claim{
 		Test:      wins(polaHalf, euclidean, 0),
 	},
 	{
-		ID: "readings-0-8", View: "readings-errors", Afterwards: knownFromFig3,
+		ID: "readings-0-8", Sentence: "fig3-0-8-pola", View: "readings-errors", Afterwards: knownFromFig3,
 		Title:     "POLA's two largest eigenvectors form two perfectly separable clusters (learned from the 100 images that are shown).",
 		Statement: "The points projected on POLA's two largest eigenvectors form two perfectly separable clusters (learned from the 100 images that are shown).",
 		Where:     "Section 7, Fig. 3 bottom right", Theirs: experiment.FigureOnly,

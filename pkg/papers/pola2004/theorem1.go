@@ -195,7 +195,7 @@ var theorem1Claims = experiment.Claims([]experiment.Claim{
 		Statement: "Σ ℓ² ≤ R(‖A*‖² + (b* − b₁)²) after every round, on every separable stream, for any b₁.",
 		Where:     "Section 4, Theorem 1", Theirs: "the bound (7)",
 		Predicate: "The cumulative squared loss is at most the bound at every recorded round of every stream, in every trial.",
-		Test:      always("squared_loss", "bound"),
+		Test:      always("squared_loss", "bound").Check("Section 4 proves it.", 0),
 	},
 	{
 		ID:        "theorem1-mistakes",
@@ -203,7 +203,7 @@ var theorem1Claims = experiment.Claims([]experiment.Claim{
 		Statement: "The number of prediction mistakes cannot exceed R(‖A*‖² + (b* − b₁)²).",
 		Where:     "Section 4, after Theorem 1", Theirs: "the bound (7)",
 		Predicate: "The mistakes are at most the bound at every recorded round of every stream, in every trial.",
-		Test:      always("mistakes", "bound"),
+		Test:      always("mistakes", "bound").Check("A mistake has a squared loss of 1 at least, so that Theorem 1 bounds their number.", 0),
 	},
 	{
 		ID:        "theorem1-dimension",
@@ -211,9 +211,7 @@ var theorem1Claims = experiment.Claims([]experiment.Claim{
 		Statement: "The loss bound does not depend on the dimension of the instance space.",
 		Where:     "Section 4, after Theorem 1", Theirs: "no number",
 		Predicate: "Padded from 10 to 200 dimensions and rotated, bound and final cumulative squared loss stay the same to 1e-8 relative, in every trial.",
-		Test: func(t *table.Table) judge.Test {
-			return judge.Check{Test: streamsAgree(t), Why: "Appended zeros and a rotation leave POLA's predictions as they are: the second stream is the first in other coordinates."}
-		},
+		Test:      streamsAgree.Check("Appended zeros and a rotation leave POLA's predictions as they are: the second stream is the first in other coordinates.", 0),
 	},
 	{
 		ID:        "lemma3-printed",
@@ -230,7 +228,7 @@ var theorem1Claims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: ‖A‖² + (b − b₁)² ≤ 4(‖A*‖² + (b* − b₁)²) after every round (Lemma 3 corrected).",
 		Where:     "Section 6, Lemma 3; docs/errata.md", Theirs: "not in the paper",
 		Predicate: "Left side ≤ right side at every recorded round of every stream, in every trial.",
-		Test:      always("lemma_left", "lemma_right"),
+		Test:      always("lemma_left", "lemma_right").Check("docs/errata.md has the proof.", 0),
 	},
 })
 

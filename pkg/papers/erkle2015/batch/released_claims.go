@@ -128,35 +128,35 @@ func steAgainstOthers() (out [][2]string) {
 
 var Fig3Claims = experiment.Claims([]experiment.Claim{
 	{
-		ID: "fig3-ste-worse", View: "fig3a",
+		ID: "fig3-ste-worse", View: "fig3a", Sentence: "released-fig3-ste-worse",
 		Statement: "STE-ERKLE performs considerably worse than the other methods (on the test set).",
 		Where:     Section53 + ", Fig. 3a", Theirs: experiment.FigureOnly,
 		Predicate: "The test error of STE-ERKLE (δ = 1) minus that of PA-ERKLE and of each batch method is more than 2 points, with one and with ten passes." + readingsNote + CleanedNote,
 		Test:      onMusic(musicReadings, protocol.Points, steWorse),
 	},
 	{
-		ID: "fig3-as-well", View: "fig3a",
+		ID: "fig3-as-well", View: "fig3a", Sentence: "released-fig3-as-well",
 		Statement: "PA-ERKLE performs as well as the batch methods.",
 		Where:     Section53 + ", Fig. 3a", Theirs: experiment.FigureOnly,
 		Predicate: "The test error of PA-ERKLE with one pass is less than that of each batch method plus 1 point." + readingsNote + CleanedNote,
 		Test:      onMusic(musicReadings, protocol.Points, paAsWell),
 	},
 	{
-		ID: "fig3-often-better", View: "fig3a",
+		ID: "fig3-often-better", View: "fig3a", Sentence: "released-fig3-often-better",
 		Statement: "PA-ERKLE performs often better (than the batch methods) when multiple passes are taken.",
 		Where:     Section53 + ", Fig. 3a", Theirs: experiment.FigureOnly,
 		Predicate: "Per batch method, PA-ERKLE with ten passes has the smaller test error at more than half of the 12 sizes (the share of sizes minus ½ is > 0; equal errors count half). Readings: τ by validation over all sizes, by validation at the end or best on test, a tie an error or half of one." + CleanedNote,
 		Test:      onMusic([]Reading{ByRule(protocol.ByValidation), ByRule(protocol.ByTest), TiesHalf}, shareOfSizes, oftenBetter),
 	},
 	{
-		ID: "fig3-no-trace", View: "fig3a",
+		ID: "fig3-no-trace", View: "fig3a", Sentence: "released-fig3-no-trace",
 		Statement: "Our method outperforms batch methods that use trace regularization.",
 		Where:     Section53 + ", Fig. 3c", Theirs: experiment.FigureOnly,
 		Predicate: "The test error of PA-ERKLE, with one and with ten passes, is less than that of each batch method." + readingsNote + CleanedNote,
 		Test:      onMusic(musicReadings, protocol.Points, paBetter),
 	},
 	{
-		ID: "fig3-train-ste", View: "fig3b",
+		ID: "fig3-train-ste", View: "fig3b", Sentence: "released-fig3-train-ste",
 		Title:     "STE-ERKLE is greatly affected by conflicts: its kernel does not fit a large number of the observed triplets.",
 		Statement: "The STE-ERKLE models are greatly affected by the presence of conflicts in that they do not learn a kernel that fits to a large number of the observed triplets.",
 		Where:     Section53 + ", Fig. 3b", Theirs: experiment.FigureOnly,
@@ -183,14 +183,14 @@ var Fig3Claims = experiment.Claims([]experiment.Claim{
 		Test:      testDrastic,
 	},
 	{
-		ID: "fig3-low-rank", View: "fig3c",
+		ID: "fig3-low-rank", View: "fig3c", Sentence: "released-fig3-low-rank",
 		Statement: "The batch methods generally produce low-rank kernels under a small number of triplets.",
 		Where:     Section53 + ", Fig. 3c", Theirs: experiment.FigureOnly,
 		Predicate: "Per batch method, the rank at the smallest size (100 triplets) is less than half of the number of objects. Readings: eigenvalues above 10⁻³ or 10⁻⁶ of the largest, τ by validation, best on test, or by validation with the fits run on to 1,000 iterations." + CleanedNote,
 		Test:      ranksOnMusic(rankReadings, rankIsLow),
 	},
 	{
-		ID: "fig3-rank", View: "fig3c",
+		ID: "fig3-rank", View: "fig3c", Sentence: "released-fig3-rank",
 		Statement: "As the number of triplets are observed, the rank (of the kernels of the batch methods) increases.",
 		Where:     Section53 + ", Fig. 3c", Theirs: experiment.FigureOnly,
 		Predicate: "Per batch method, the rank at all training triplets minus that at the smallest size (100 triplets) is > 0, as a share of the number of objects. Readings: eigenvalues above 10⁻³ or 10⁻⁶ of the largest, τ by validation, best on test, or by validation with the fits run on to 1,000 iterations." + CleanedNote,
@@ -312,28 +312,28 @@ func PaOnEnough(r Reading) frame.Units {
 
 var Fig4Claims = experiment.Claims([]experiment.Claim{
 	{
-		ID: "fig4-ste", View: "fig4a",
+		ID: "fig4-ste", View: "fig4a", Sentence: "released-fig4-ste",
 		Statement: "STE-ERKLE consistently outperforms STE-Batch.",
 		Where:     Section54 + ", Fig. 4a", Theirs: experiment.FigureOnly,
 		Predicate: "At each of the 12 sizes, the test error of STE-Batch minus that of STE-ERKLE (δ = 1) is > 0, with one and with ten passes, on both stand-ins. Readings: τ by validation or best on test." + StandInNote,
 		Test:      OnStandIns(fig4Readings, SteConsistently),
 	},
 	{
-		ID: "fig4-ste-few", View: "fig4a",
+		ID: "fig4-ste-few", View: "fig4a", Sentence: "released-fig4-ste-few",
 		Statement: "STE-ERKLE performs well under a small number of triplets relative to all other methods.",
 		Where:     Section54 + ", Fig. 4a", Theirs: experiment.FigureOnly,
 		Predicate: "Averaged over the sizes up to 250 triplets, the test error of STE-ERKLE (δ = 1, one pass) is less than that of each other method, on both stand-ins. Readings: τ by validation or best on test." + StandInNote,
 		Test:      OnStandIns(fig4Readings, SteOnFew),
 	},
 	{
-		ID: "fig4-pa", View: "fig4a",
+		ID: "fig4-pa", View: "fig4a", Sentence: "released-fig4-pa",
 		Statement: "PA-ERKLE is comparable or outperforms its batch counterpart in GNMDS-Batch, given enough triplets (at least 500).",
 		Where:     Section54 + ", Fig. 4a", Theirs: "at least 500",
 		Predicate: "Averaged over the sizes from 500 triplets on, the test error of PA-ERKLE is less than that of GNMDS-Batch plus 1 point, with one and with ten passes, on both stand-ins. Readings: τ by validation or best on test." + StandInNote,
 		Test:      OnStandIns(fig4Readings, PaOnEnough),
 	},
 	{
-		ID: "fig4-train", View: "fig4b",
+		ID: "fig4-train", View: "fig4b", Sentence: "released-fig4-train",
 		Statement: "PA-ERKLE performs quite well in training error compared to all other methods.",
 		Where:     Section54 + ", Fig. 4b", Theirs: experiment.FigureOnly,
 		Predicate: "Averaged over the 12 sizes, the error of PA-ERKLE on the triplets seen so far is less than that of each other method plus 1 point, one pass against one pass and ten against ten and each against all batch methods, on both stand-ins. Readings: τ by validation or best on test." + StandInNote,
@@ -382,7 +382,7 @@ var namedHows = []string{singleHow, chainedHow}
 func againstBatches(online, hows []string, rule judge.Rule, compare func(r Reading, batch, online string) frame.Measure) frame.Test {
 	return frame.Under(releasedBy(hows...), func(r Reading) (string, frame.Test) {
 		return r.Name, frame.Positive(rule, learning.Against(online, learning.BatchNames, func(method, b string) frame.Measure { return compare(r, b, method) }))
-	})
+	}).Headline(released(hows[0], protocol.ByTest).Name, frame.AsPrinted)
 }
 
 // againstNamed compares their errors after all triplets.
@@ -433,7 +433,7 @@ var releasedClaims = experiment.Claims([]experiment.Claim{
 		"Error of the batch method after 1, 2 and 5 gradient steps − that of the ERKLE method of its loss after as many passes > 0, paired. The batch methods are the programs that the paper names, as they were released.",
 		" Readings: so many steps on all triplets from I, or on each mini-batch from the kernel of the one before; τ and first step by validation, or best on test.", fewNamedSteps()),
 	{
-		ID: "certified-one-pass", View: "released-fig1b", Afterwards: knownThen,
+		ID: "certified-one-pass", View: "released-fig1b", Sentence: "released-one-pass", Afterwards: knownThen,
 		Ours:      true,
 		Statement: solvedNote + "with a single pass both ERKLE methods outperform them slightly.",
 		Where:     learning.FiveOne + "Fig. 1b", Theirs: experiment.FigureOnly,
@@ -441,7 +441,7 @@ var releasedClaims = experiment.Claims([]experiment.Claim{
 		Test:      againstNamed([]string{protocol.PAERKLE, protocol.STEERKLE}, []string{certifiedHow}, protocol.Points, learning.Slightly),
 	},
 	{
-		ID: "certified-ten-passes", View: "released-fig1b", Afterwards: knownThen,
+		ID: "certified-ten-passes", View: "released-fig1b", Sentence: "released-ten-passes", Afterwards: knownThen,
 		Ours:      true,
 		Title:     "Ours: with ten passes the ERKLE methods outperform batch methods that are solved by a large margin.",
 		Statement: solvedNote + "with ten passes the ERKLE methods outperform them by a large margin.",
@@ -482,7 +482,7 @@ func fewNamedSteps() frame.Test {
 			out = append(out, frame.Reading{Name: how + ", steps by " + part, Test: frame.Positive(protocol.Points, frame.Together(units...))})
 		}
 	}
-	return frame.Readings(out...)
+	return frame.Readings(out...).Headline(singleHow+", steps by test", frame.AsPrinted)
 }
 
 // named says what the batch methods are in the claims on answers.
@@ -500,7 +500,7 @@ func Again(claims []experiment.Claim, from, id, view, afterwards, predicate, not
 	if predicate == "" {
 		predicate, _, _ = strings.Cut(c.Predicate, " Readings: ")
 	}
-	c.ID, c.View, c.Afterwards, c.Predicate = id, view, afterwards, predicate+note
+	c.ID, c.Sentence, c.View, c.Afterwards, c.Predicate = id, "", view, afterwards, predicate+note
 	c.Test = test
 	return c
 }

@@ -130,6 +130,7 @@ var Fig1Claims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "fig1b-one-pass",
+		Sentence:  "released-one-pass",
 		View:      "fig1b",
 		Statement: "With a single pass over the data, both ERKLE methods outperformed all batch methods slightly.",
 		Where:     FiveOne + "Fig. 1b", Theirs: experiment.FigureOnly,
@@ -138,6 +139,7 @@ var Fig1Claims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "fig1b-ten-passes",
+		Sentence:  "released-ten-passes",
 		View:      "fig1b",
 		Statement: "With ten passes over the data, the ERKLE methods outperformed the batch methods by a large margin.",
 		Where:     FiveOne + "Fig. 1b", Theirs: experiment.FigureOnly,
@@ -146,6 +148,7 @@ var Fig1Claims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "fig1b-levels-off",
+		Sentence:  "released-levels-off",
 		View:      "fig1b",
 		Statement: "The batch methods level off more quickly than the ERKLE methods.",
 		Where:     FiveOne + "Fig. 1b", Theirs: experiment.FigureOnly,
@@ -156,6 +159,7 @@ var Fig1Claims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "fig1c-few-passes",
+		Sentence:  "released-few-passes",
 		View:      "fig1c",
 		Statement: "Clearly, if only few passes through the data can be performed, then ERKLE is the better choice.",
 		Where:     FiveOne + "Fig. 1c", Theirs: experiment.FigureOnly,
@@ -169,7 +173,7 @@ var Fig1Claims = experiment.Claims([]experiment.Claim{
 				}))
 			}
 			return frame.Positive(protocol.Points, frame.Together(units...)).Where("cell", passesCell)
-		}),
+		}).Headline(protocol.ByTest, frame.AsPrinted),
 	},
 	{
 		ID:        "fig1-gradient",
@@ -248,7 +252,7 @@ func againstBatch(online []string, rule judge.Rule, of func(cell, method, readin
 		return frame.Positive(rule, Against(online, BatchNames, func(method, b string) frame.Measure {
 			return compare(of(batchCell, b, reading), of(onlineCell, method, ""))
 		}))
-	})
+	}).Headline(protocol.ByTest, frame.AsPrinted)
 }
 
 // Against is a unit for each of some methods against each rival.

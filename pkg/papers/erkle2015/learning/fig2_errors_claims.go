@@ -148,7 +148,7 @@ func errorsReadings(more ...string) (out []stepsReading) {
 func stepsTest(readings []stepsReading, number curvesNumber, test func(methods []string, of func(method string) frame.Measure) frame.Test) frame.Test {
 	return frame.Under(readings, func(r stepsReading) (string, frame.Test) {
 		return r.name, test(r.methods, func(method string) frame.Measure { return againstPA(method, r.rule, number) })
-	})
+	}).Headline(readings[slices.IndexFunc(readings, func(r stepsReading) bool { return r.rule == ChosenTest })].name, frame.AsPrinted)
 }
 
 func allPositive(methods []string, of func(method string) frame.Measure) frame.Test {

@@ -72,6 +72,7 @@ const (
 var Fig2LargerClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "fig2-larger-initially",
+		Sentence:  "fig2-initially",
 		Statement: "Initially, the batch methods perform better (than PA-ERKLE), at n = 1250.",
 		Where:     FiveTwo + "b", Theirs: experiment.FigureOnly, Afterwards: largerKnown,
 		Predicate: "Test error of PA-ERKLE − that of GNMDS with one and with two steps, mean over the checkpoints before 625 triplets, > 0, paired, for both." + atAQuarter,
@@ -79,6 +80,7 @@ var Fig2LargerClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "fig2-larger-outperforms",
+		Sentence:  "fig2-outperforms",
 		Statement: "Around 2500 triplets, PA-ERKLE outperforms the batch methods, at n = 1250: around 625.",
 		Where:     FiveTwo + "b", Theirs: experiment.FigureOnly, Afterwards: largerKnown,
 		Predicate: "Test error of GNMDS with one and with two steps − that of PA-ERKLE, mean over the checkpoints after 625 triplets, > 0, paired, for both." + atAQuarter,
@@ -86,6 +88,7 @@ var Fig2LargerClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "fig2-larger-crossing",
+		Sentence:  "fig2-crossing",
 		Statement: "The curves cross around 2500 triplets, at n = 1250: around 625.",
 		Where:     FiveTwo + "b", Theirs: "around 2500 triplets", Afterwards: largerKnown,
 		Predicate: "The number of triplets up to which GNMDS is not worse, which is 125 times the number of checkpoints where that is so if the curves cross once, mean over one and two steps, is 625 within 250." + atAQuarter,
@@ -93,6 +96,7 @@ var Fig2LargerClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "fig2-larger-competitive",
+		Sentence:  "fig2-competitive",
 		Statement: "PA-ERKLE can achieve competitive results with batch methods in a single pass over the data, at n = 1250.",
 		Where:     FiveTwo + "b", Theirs: experiment.FigureOnly, Afterwards: largerKnown,
 		Predicate: "Final test error of GNMDS + 2 points − that of PA-ERKLE > 0, paired, for one step and two steps per mini-batch." + atAQuarter,

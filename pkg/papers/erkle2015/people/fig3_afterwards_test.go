@@ -15,8 +15,9 @@ func TestModerateConflicts(t *testing.T) {
 	for _, c := range []struct {
 		cyclic, violated int // of 1,000 training answers
 		want             judge.Verdict
+		agree            int // of two readings
 	}{
-		{100, 20, judge.Reproduced}, {250, 10, judge.Reproduced}, {100, 9, judge.Partly}, {260, 100, judge.Partly}, {300, 300, judge.NotReproduced}, {5, 2, judge.NotReproduced},
+		{100, 20, judge.Reproduced, 2}, {250, 10, judge.Reproduced, 2}, {100, 9, judge.Reproduced, 1}, {260, 100, judge.NotReproduced, 1}, {300, 300, judge.NotReproduced, 2}, {5, 2, judge.NotReproduced, 2},
 	} {
 		tb := experimenttest.Table(Fig3)
 		for trial := range experimenttest.Trials {
@@ -28,7 +29,7 @@ func TestModerateConflicts(t *testing.T) {
 			tb.Add(key(variants.CountKind, "", trainCyclic, ""), table.Values{"count": float64(c.cyclic)})
 			tb.Add(key(variants.CountKind, "", atMostViolated, ""), table.Values{"count": float64(c.violated)})
 		}
-		if f := experimenttest.Judge(t, fig3Afterwards, "fig3-moderate-conflicts", tb, nil); f.Verdict != c.want {
+		if f := experimenttest.Judge(t, fig3Afterwards, "fig3-moderate-conflicts", tb, nil); f.Verdict != c.want || f.Robustness().Agree != c.agree {
 			t.Errorf("%+v: %s: %s", c, f.Verdict, f.Reason)
 		}
 	}

@@ -25,7 +25,7 @@ func scenesReadings() (out []batch.Reading) {
 func sceneClaim(id, view, title, statement string, what batch.Compares) experiment.Claim {
 	c := batch.Again(batch.Fig4Claims, "fig4-"+id, "scenes-"+id, view, "the findings of erkle2015/fig4 on the same people's answers, drawn at random", "",
 		" Questions are asked as in Section 5.4. Readings: of 3,600 collected answers (the paper's total) or 5,200 (the sum of its rounds), τ by validation or best on test."+batch.StandInNote, batch.OnStandIns(scenesReadings(), what))
-	c.Title, c.Statement = title, cmp.Or(statement, strings.TrimSuffix(c.Statement, ".")+" (questions asked as in Section 5.4).")
+	c.Sentence, c.Title, c.Statement = "released-fig4-"+id, title, cmp.Or(statement, strings.TrimSuffix(c.Statement, ".")+" (questions asked as in Section 5.4).")
 	c.Predicate = strings.Replace(c.Predicate, "the 12 sizes", "the 5 sizes", 1)
 	return c
 }

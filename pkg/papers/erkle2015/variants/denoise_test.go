@@ -54,16 +54,17 @@ func TestDenoiseClaims(t *testing.T) {
 		claim, valid string
 		one, ten     int
 		want         judge.Verdict
+		agree        int // of two readings
 	}{
-		{"denoise-helps", good, 200, 200, judge.Reproduced},
-		{"denoise-helps", good, 350, 350, judge.NotReproduced},
-		{"denoise-helps", good, 200, 350, judge.Partly},
+		{"denoise-helps", good, 200, 200, judge.Reproduced, 2},
+		{"denoise-helps", good, 350, 350, judge.NotReproduced, 2},
+		{"denoise-helps", good, 200, 350, judge.Reproduced, 1},
 		// The threshold is chosen on validation, not on test triplets.
-		{"denoise-reject", bad, 200, 200, judge.Reproduced},
-		{"denoise-reject", good, 200, 200, judge.NotReproduced},
-		{"denoise-reject", bad, 200, 450, judge.Partly},
+		{"denoise-reject", bad, 200, 200, judge.Reproduced, 2},
+		{"denoise-reject", good, 200, 200, judge.NotReproduced, 2},
+		{"denoise-reject", bad, 200, 450, judge.Reproduced, 1},
 	} {
-		if f := experimenttest.Judge(t, denoiseClaims, c.claim, denoiseTable(c.valid, wrong(c.one, c.ten)), nil); f.Verdict != c.want {
+		if f := experimenttest.Judge(t, denoiseClaims, c.claim, denoiseTable(c.valid, wrong(c.one, c.ten)), nil); f.Verdict != c.want || f.Robustness().Agree != c.agree {
 			t.Errorf("%s, %d and %d of 1000: %s, want %s: %s", c.claim, c.one, c.ten, f.Verdict, c.want, f.Reason)
 		}
 	}

@@ -37,18 +37,19 @@ func TestWeightsClaims(t *testing.T) {
 		claim, valid  string
 		budget, share int
 		want          judge.Verdict
+		agree         int // of two readings
 	}{
-		{"weights-helps", low, 250, 250, judge.Reproduced},
-		{"weights-helps", low, 350, 350, judge.NotReproduced},
-		{"weights-helps", low, 250, 350, judge.Partly},
+		{"weights-helps", low, 250, 250, judge.Reproduced, 2},
+		{"weights-helps", low, 350, 350, judge.NotReproduced, 2},
+		{"weights-helps", low, 250, 350, judge.Reproduced, 1},
 		// The fixed weight is chosen on validation, not on test triplets; 1 point is 10 of 1000.
-		{"weights-tuned", high, 405, 380, judge.Reproduced},
-		{"weights-tuned", low, 205, 206, judge.Reproduced},
-		{"weights-tuned", low, 220, 220, judge.NotReproduced},
-		{"weights-tuned", low, 205, 220, judge.Partly},
+		{"weights-tuned", high, 405, 380, judge.Reproduced, 2},
+		{"weights-tuned", low, 205, 206, judge.Reproduced, 2},
+		{"weights-tuned", low, 220, 220, judge.NotReproduced, 2},
+		{"weights-tuned", low, 205, 220, judge.Reproduced, 1},
 	} {
 		tb := weightsTable(c.valid, map[string]int{weightNone: 300, weightBudget: c.budget, weightShare: c.share, low: 200, high: 400, weightFixed(weightTaus[2]): 450})
-		if f := experimenttest.Judge(t, weightsClaims, c.claim, tb, nil); f.Verdict != c.want {
+		if f := experimenttest.Judge(t, weightsClaims, c.claim, tb, nil); f.Verdict != c.want || f.Robustness().Agree != c.agree {
 			t.Errorf("%s, %d and %d of 1000: %s, want %s: %s", c.claim, c.budget, c.share, f.Verdict, c.want, f.Reason)
 		}
 	}

@@ -33,7 +33,7 @@ var reductionClaims = experiment.Claims([]experiment.Claim{
 		Test: frame.Always(func(trial *table.Table) bool {
 			above := func(v float64) bool { return !(math.Abs(v) <= sameObjective) }
 			return !slices.ContainsFunc(excess.Where("J", jConstrained, "columns", allColumns)(trial), above) && !slices.ContainsFunc(excess.Where("J", noReduction)(trial), above)
-		}).On(withAll),
+		}).On(withAll).Check("Theorem 7 gives the same problem for each of them.", 0),
 	},
 	{
 		ID: "reduction-default", View: "reduction-time",

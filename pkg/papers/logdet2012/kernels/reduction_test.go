@@ -33,7 +33,7 @@ func TestExactReductions(t *testing.T) {
 		}
 		return tb
 	}
-	for off, want := range map[string]judge.Verdict{"": judge.Reproduced, jConstrained: judge.NotReproduced, noReduction: judge.NotReproduced} {
+	for off, want := range map[string]judge.Verdict{"": judge.ByConstruction, jConstrained: judge.NotReproduced, noReduction: judge.NotReproduced} {
 		if f := experimenttest.Judge(t, reductionClaims, "reduction-exact", made(off), nil); f.Verdict != want {
 			t.Errorf("objective above with %q: %s, want %s: %s", off, f.Verdict, want, f.Reason)
 		}

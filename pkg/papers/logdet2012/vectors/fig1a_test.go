@@ -38,7 +38,7 @@ func TestAllReadingsAreNeeded(t *testing.T) {
 		t.Error("without features as they are there is no error")
 	}
 	narrow := frame.Only("method", append([]string{""}, protocol.MethodNames...)...)(all)
-	if _, err := fig1aClaims[1].Judge(narrow, nil); err == nil || !strings.Contains(err.Error(), "no results of "+protocol.LogDetWider) {
+	if _, err := fig1aClaims[0].Judge(narrow, nil); err == nil || !strings.Contains(err.Error(), "no results of "+protocol.LogDetWider) {
 		t.Errorf("without the wider grid the error is %v", err)
 	}
 }

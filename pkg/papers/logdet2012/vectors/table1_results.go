@@ -119,7 +119,7 @@ var table1Claims = experiment.Claims([]experiment.Claim{
 		Predicate: "In at least 90 % of the six cells the whole corrected interval of our error minus the printed one lies within ±5 points." + table1Choices,
 		Test: byChoice(func(logDet, field string) frame.Test {
 			ours := map[string]string{unsupervised: unsupervised, protocol.LogDetLinear: logDet, hmrf: field}
-			return frame.Equivalent(table1Tolerance, 0.9, Points, perSet(clusterNames[:3], func(set, method string) frame.Measure {
+			return frame.Values(table1Tolerance, 0.9, Points, perSet(clusterNames[:3], func(set, method string) frame.Measure {
 				return clusterError(ours[method]).Plus(-printedErrors[set][method])
 			}))
 		}),

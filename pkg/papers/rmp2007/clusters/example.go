@@ -268,6 +268,9 @@ func expectedBound(eta func(a, b, m, rounds int) float64) frame.Measure {
 
 const fiveOne = "Section 5.1, last paragraph"
 
+// oneSequence says why the statements about the leader cannot fail.
+const oneSequence = "The sequence is the paper's, and nothing is drawn."
+
 var exampleClaims = experiment.Claims([]experiment.Claim{
 	{
 		ID:        "example-leader",
@@ -275,7 +278,7 @@ var exampleClaims = experiment.Claims([]experiment.Claim{
 		Statement: "After round 1 the optimal clustering is {A} and {B, C}; after 2 rounds {A, B} and {C}; after 3 rounds {A} and {B, C} again; and so on.",
 		Where:     fiveOne, Theirs: "as stated",
 		Predicate: "After every round the named clustering is the only one of least cost, for both distortions (no draw is involved).",
-		Test:      frame.NeverNegative(protocol.Losses.Minus(horizon).Plus(-1).Map(func(v float64) float64 { return -math.Abs(v) })).Where("kind", "named"),
+		Test:      frame.NeverNegative(protocol.Losses.Minus(horizon).Plus(-1).Map(func(v float64) float64 { return -math.Abs(v) })).Where("kind", "named").Check(oneSequence, 1),
 	},
 	{
 		ID:        "example-ftl-loss",
@@ -283,7 +286,7 @@ var exampleClaims = experiment.Claims([]experiment.Claim{
 		Statement: "The total loss of follow-the-leader is going to be at least T after T + 1 time steps.",
 		Where:     fiveOne, Theirs: "T",
 		Predicate: "Loss ≥ T at every recorded T, for both distortions (no draw is involved).",
-		Test:      frame.NeverNegative(protocol.Losses.Minus(horizon)).Where("kind", "regret", "method", protocol.FTL),
+		Test:      frame.NeverNegative(protocol.Losses.Minus(horizon)).Where("kind", "regret", "method", protocol.FTL).Check(oneSequence, 1),
 	},
 	{
 		ID:        "example-best",
@@ -291,14 +294,14 @@ var exampleClaims = experiment.Claims([]experiment.Claim{
 		Statement: "The loss of the best fixed clustering will be at most T/2.",
 		Where:     fiveOne, Theirs: "T/2",
 		Predicate: "The best fixed map's loss after T + 1 rounds is at most T/2 at every recorded T, for both distortions (no draw is involved).",
-		Test:      frame.NeverNegative(horizon.Times(.5).Minus(protocol.Bests)).Where("kind", "regret", "method", protocol.FTL),
+		Test:      frame.NeverNegative(horizon.Times(.5).Minus(protocol.Bests)).Where("kind", "regret", "method", protocol.FTL).Check(oneSequence, 1),
 	},
 	{
 		ID:        "example-ftl-linear",
 		Statement: "The regret of follow-the-leader will be linear in T.",
 		Where:     fiveOne, Theirs: "no number",
 		Predicate: "Regret ≥ T/2 at every recorded T, for both distortions (no draw is involved).",
-		Test:      frame.NeverNegative(drawnRegret.Minus(horizon.Times(.5))).Where("kind", "regret", "method", protocol.FTL),
+		Test:      frame.NeverNegative(drawnRegret.Minus(horizon.Times(.5))).Where("kind", "regret", "method", protocol.FTL).Check(oneSequence, 1),
 	},
 	{
 		ID:        "example-rmp-root",
@@ -334,7 +337,7 @@ var exampleClaims = experiment.Claims([]experiment.Claim{
 		Where:     "Section 2, Theorem 2.1", Theirs: "the printed bound",
 		Predicate: "Drawn regret ≤ the printed bound with δ = 0.05 at every recorded T, in every trial; for η printed and corrected, and both distortions.",
 		Test: frame.UnderNames(protocol.EtaReadings, func(rule string) frame.Test {
-			return frame.NeverNegative(examplePrintedBound.Minus(drawnRegret)).Where("kind", "regret", "method", rule)
+			return frame.NeverNegative(examplePrintedBound.Minus(drawnRegret)).Where("kind", "regret", "method", rule).Check("Section 2 proves it.", 0)
 		}),
 	},
 	{
@@ -346,7 +349,7 @@ var exampleClaims = experiment.Claims([]experiment.Claim{
 		Where:     "docs/errata.md", Theirs: "not in the paper",
 		Predicate: "Exact expected regret ≤ the bound at every recorded T, for both distortions (no draw is involved).",
 		Test: frame.UnderNames(exampleRules[:3], func(rule string) frame.Test {
-			return frame.NeverNegative(exampleBound[rule].Minus(expectedRegret)).Where("kind", "regret", "method", rule)
+			return frame.NeverNegative(exampleBound[rule].Minus(expectedRegret)).Where("kind", "regret", "method", rule).Check("docs/errata.md has the proof.", 1)
 		}),
 	},
 })
@@ -368,6 +371,6 @@ func exampleReadings(is func(horizons, regrets []float64) bool) frame.Test {
 				s.More += fmt.Sprintf(", %s: expected regret %.3g at T = %g, %.3g at T = %g", cell, r[0], h[0], r[last], h[last])
 			}
 			return s
-		}).Where("kind", "regret", "method", rule)
+		}).Where("kind", "regret", "method", rule).Check("Expected regrets are exact, and Theorem 2.1 bounds them.", 1)
 	})
 }

@@ -154,6 +154,9 @@ func More(m frame.Measure, method, than string) frame.Measure {
 	return m.Where("method", method).Minus(m.Where("method", than))
 }
 
+// OurWorlds are what stands in where a paper has no data.
+const OurWorlds = "worlds of ours"
+
 // Vanishing tests for both readings of η that RMP's regret per round is smaller after all rounds than after a tenth of
 // them, in each of some cells.
 func Vanishing(regret frame.Measure, rule judge.Rule, cells ...string) frame.Test {

@@ -321,7 +321,7 @@ var movingClaims = experiment.Claims([]experiment.Claim{
 		Statement: "More generally, we could consider a setting where our objects are in fact moving (and the per-round regret diminishes, here in worlds of ours).",
 		Where:     "Section 5.1, second paragraph; Section 2, after Theorem 2.1", Theirs: "no number",
 		Predicate: "RMP's regret per round against the best fixed map is smaller after all rounds than after a tenth of them, paired by trial, in the worlds together, regrouped and gradual. Readings: η as printed and corrected.",
-		Test:      protocol.Vanishing(movingRegret, judge.Rule{}, movingWorlds...),
+		Test:      protocol.Vanishing(movingRegret, judge.Rule{}, movingWorlds...).StandIn(protocol.OurWorlds),
 	},
 	{
 		ID:        "moving-sharing",
@@ -342,11 +342,12 @@ var movingClaims = experiment.Claims([]experiment.Claim{
 	},
 	{
 		ID:        "moving-adapts",
+		Sentence:  "adapt-completely",
 		Title:     "The chosen subset can completely change between rounds, allowing faster adaptation (of prototypes, in a world of ours).",
 		Statement: "Our chosen subset of features can completely change between rounds, allowing faster adaptation to new information in a changing environment (here of prototypes, in a world of ours).",
 		Where:     "Section 5.2, second paragraph", Theirs: "no number",
 		Predicate: "In the world regrouped, the loss after the change of RMP with one swap of its walk per round, whose subset changes by one element at a time, minus that of RMP with the whole walk, is positive, paired by trial; η printed.",
-		Test:      frame.Positive(judge.Rule{}, frame.OverCells("cell", []string{regrouped}, protocol.More(secondHalf(protocol.Losses).Over(secondHalf(frame.Cells("round"))), rmpOneSwap, protocol.RMPPrinted))),
+		Test:      frame.Positive(judge.Rule{}, frame.OverCells("cell", []string{regrouped}, protocol.More(secondHalf(protocol.Losses).Over(secondHalf(frame.Cells("round"))), rmpOneSwap, protocol.RMPPrinted))).StandIn(protocol.OurWorlds),
 	},
 	{
 		ID:        "asked-vanishing",
@@ -354,7 +355,7 @@ var movingClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Scenario (a): at each time step we are asked where an individual element i is mapped (and the per-round regret diminishes, here in a world of ours).",
 		Where:     "Section 2, scenario (a)", Theirs: "no number",
 		Predicate: "RMP's regret per round against the best fixed map is smaller after all rounds than after a tenth of them, paired by trial. Readings: η as printed and corrected.",
-		Test:      protocol.Vanishing(movingRegret, judge.Rule{}, asked),
+		Test:      protocol.Vanishing(movingRegret, judge.Rule{}, asked).StandIn(protocol.OurWorlds),
 	},
 	{
 		ID:        "asked-eta",
