@@ -109,3 +109,18 @@ func TestPapersHaveNotebooks(t *testing.T) {
 		}
 	}
 }
+
+// Each experiment with claims has a row that names the commit before its first run.
+func TestHeadlineCommits(t *testing.T) {
+	rows := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^\| (\w+/[\w-]+) \| [0-9a-f]{8} \|[^|]*\|$`).FindAllStringSubmatch(read(t, "docs", "protocol", "headlines.md"), -1) {
+		rows[m[1]] = true
+	}
+	for _, p := range papers.All {
+		for _, s := range p.Experiments {
+			if len(s.Claims) > 0 != rows[s.ID] {
+				t.Errorf("docs/protocol/headlines.md: a row of %s: %v, but it has %d claims", s.ID, rows[s.ID], len(s.Claims))
+			}
+		}
+	}
+}
