@@ -35,9 +35,9 @@ var Fig2ab = experiment.Spec{
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell
 		for _, c := range collections {
-			for _, norm := range textReadings {
-				s, dataset := c.settings(norm, scale)
-				cells = append(cells, experiment.Cell{Name: s.Collection + ", " + describeNorm[norm.String()], Dataset: dataset, Methods: textVersions, Settings: s})
+			for _, r := range c.readings() {
+				s, dataset := c.settings(r, scale)
+				cells = append(cells, experiment.Cell{Name: s.Collection + ", " + r.name, Dataset: dataset, Methods: textVersions, Settings: s})
 			}
 		}
 		return cells
@@ -56,15 +56,13 @@ var textVersions = map[string]int{
 	"IPLR": iplr.Version, "basis": iplr.BasisVersion, "LSA": labels.LSAVersion, "LMNN": labels.LMNNVersion, "text": text.Version,
 }
 
-func (c collection) settings(norm text.Norm, scale experiment.Scale) (s textSettings, dataset string) {
+func (c collection) settings(r textReading, scale experiment.Scale) (s textSettings, dataset string) {
+	dataset = c.dataset
 	s = textSettings{
-		Panel: c.panel, Collection: c.name, Norm: norm, Terms: 5000, K: 10, Links: 100, Sizes: c.sizes,
+		Panel: c.panel, Collection: c.name, Norm: r.norm, Train: r.train, Terms: 5000, K: 10, Links: 100, Sizes: c.sizes,
 		Gammas: protocol.MainSettings.Gammas, Ts: []float64{-0.5, 0, 1, 3, 10, 30, 100, 300}, Targets: []int{3}, Mus: []float64{0.25, 0.5, 0.75},
 		Final: protocol.Budget{Projections: 1_000_000, Iterations: 1_000}, Choice: protocol.Budget{Projections: 200_000, Iterations: 200},
 		Inner: 4000, Bounds: 2000, LMNN: 1000,
-	}
-	if norm != textReadings[0] {
-		s.Train = otherTrain
 	}
 	if scale == experiment.Smoke {
 		s.Collection, s.Terms, s.K, s.Links, s.Sizes = c.madeUp, 150, 5, 15, c.madeUpSizes
@@ -74,9 +72,17 @@ func (c collection) settings(norm text.Norm, scale experiment.Scale) (s textSett
 		if s.Train > 0 {
 			s.Train = 50
 		}
-		return s, vectors.MadeUpNews
+		dataset = vectors.MadeUpNews
 	}
-	return s, c.dataset
+	if r == allRaw {
+		s.LMNN = 0
+	}
+	return s, dataset
+}
+
+// length is the cell of its rows.
+func (s textSettings) length() string {
+	return textReadings[slices.IndexFunc(textReadings, func(r textReading) bool { return r.norm == s.Norm && (r.train > 0) == (s.Train > 0) })].length
 }
 
 // topics is how many topics of made-up news a trial has.
@@ -101,7 +107,7 @@ var (
 	fig2abColumns = experiment.Columns{
 		experiment.Text("panel", "panel of the figure: a or b"),
 		experiment.Text("collection", "the collection of documents"),
-		experiment.Text("length", "length of the documents' vectors: unit, or none for tf-idf as it is"),
+		experiment.Text("length", "length of the documents' vectors: unit, or none for tf-idf as it is of a part of the training documents, or of all"),
 		experiment.Text("kind", "kind of the row"),
 		experiment.Text("method", "method, by the name in the figure's legend").In(append([]string{"pairs"}, vectors.PerMethod...)...),
 		experiment.Text("basis", "size of the basis; of Euclidean, which has none, 0").In(append([]string{"rank", "pairs"}, vectors.PerMethod...)...),
@@ -176,7 +182,7 @@ type textTrial struct {
 // Add adds a row; a basis of 0 is none.
 func (t *textTrial) Add(kind, method, basis, at string, value, of float64) {
 	t.rows.Add(table.Key{
-		"panel": t.settings.Panel, "collection": t.settings.Collection, "length": t.settings.Norm.String(),
+		"panel": t.settings.Panel, "collection": t.settings.Collection, "length": t.settings.length(),
 		"kind": kind, "method": method, "basis": basis, "fold": t.fold, "at": at,
 	}, table.Values{"value": value, "of": of})
 }

@@ -43,6 +43,11 @@ const (
 // textMethods are all methods: those of the paper's legend first.
 var textMethods = []string{protocol.LogDetLinear, lsa, protocol.Lmnn, protocol.Euclidean, logDetDropped, logDetFar, plainLSA, basisAlone, scaledI, basisLMNN}
 
+// textMethodNames are all methods, or those other than LMNN.
+func textMethodNames(lmnn bool) []string {
+	return slices.DeleteFunc(slices.Clone(textMethods), func(m string) bool { return !lmnn && (m == protocol.Lmnn || m == basisLMNN) })
+}
+
 // textStyles are those of the methods that are shown.
 var textStyles = protocol.StylesWith(plots.Styles{
 	lsa:        {Color: plots.Vermillion, Dash: plots.Dashed},
@@ -58,12 +63,40 @@ var (
 	textControls = []string{protocol.LogDetLinear, basisAlone, scaledI, basisLMNN, plainLSA}
 )
 
-// textReadings are the lengths of the documents' vectors, which the paper does not tell. The first is that of the
-// figure: its axis begins at 96 % for Euclidean distances on Classic3.
-var textReadings = []text.Norm{text.NormUnit, text.NormNone}
+// textReading is a length of the documents' vectors, which the paper does not tell, with the number of training documents.
+type textReading struct {
+	// length is the cell of its rows, name what readers see.
+	length, name string
+	norm         text.Norm
+	// train is the number of training documents, at most; 0 is all.
+	train int
+	// afterwards is what was known when it was added; see judge.Reading.
+	afterwards string
+}
 
-// describeNorm says how long vectors are.
-var describeNorm = map[string]string{text.NormUnit.String(): "unit length", text.NormNone.String(): "tf-idf as it is"}
+// textReadings begin with that of the figure: its axis begins at 96 % for Euclidean distances on Classic3.
+var textReadings = []textReading{
+	{length: text.NormUnit.String(), name: "unit length", norm: text.NormUnit},
+	{length: text.NormNone.String(), name: "tf-idf as it is", norm: text.NormNone, train: rawTrain},
+	allRaw,
+}
+
+// rawTrain is the number of training documents, at most, of tf-idf as it is.
+const rawTrain = 4000
+
+// allRaw is tf-idf as it is with all training documents. Of a collection that has no more than rawTrain of them it has no rows: it is the
+// reading before. It has no LMNN, which learns from as many documents there.
+var allRaw = textReading{
+	length: "none, all documents", name: "tf-idf as it is, all documents", norm: text.NormNone, afterwards: "the findings with at most 4,000 training documents",
+}
+
+// readings are those of a collection.
+func (c collection) readings() []textReading {
+	if c.large {
+		return textReadings
+	}
+	return textReadings[:2]
+}
 
 // textSettings are what the paper fixes or leaves open.
 type textSettings struct {
@@ -91,7 +124,7 @@ type textSettings struct {
 	// Train is the number of training documents, at most, of which that many are drawn; 0 is all.
 	Train int `key:"training documents,omitzero"`
 	// Inner is that of the inner cross-validation, Bounds that of those between which u and ℓ are taken, and LMNN that of those from
-	// which LMNN learns: drawn if there are more.
+	// which LMNN learns: drawn if there are more. If LMNN is 0, it does not run.
 	Inner  int `key:"inner documents"`
 	Bounds int `key:"documents of bounds"`
 	LMNN   int `key:"LMNN documents"`
@@ -104,15 +137,13 @@ type collection struct {
 	madeUp               string // in its place at smoke scale, with its topics and sizes of the basis
 	topics               int
 	madeUpSizes          []int
+	large                bool // more than rawTrain documents in a training fold
 }
 
 var collections = []collection{
-	{"a", "Classic3", "classic3", []int{2, 3, 4, 5}, "made-up news of 3 topics", 3, []int{2, 3, 4}},
-	{"b", "20 Newsgroups", "20news", []int{5, 10, 15, 20, 25}, "made-up news of 4 topics", 4, []int{2, 4, 5}},
+	{"a", "Classic3", "classic3", []int{2, 3, 4, 5}, "made-up news of 3 topics", 3, []int{2, 3, 4}, false},
+	{"b", "20 Newsgroups", "20news", []int{5, 10, 15, 20, 25}, "made-up news of 4 topics", 4, []int{2, 4, 5}, true},
 }
-
-// otherTrain is the number of training documents, at most, of readings other than the first.
-const otherTrain = 4000
 
 // The sizes that only texts have.
 const (
@@ -213,7 +244,9 @@ func newTextSession(ctx context.Context, v *text.Vectorizer, bags []text.Bag, y,
 	if err := out.takeBounds(ctx, atMost(seed, "documents of bounds, "+purpose, all, s.Bounds)); err != nil {
 		return nil, err
 	}
-	out.lmnnRows = atMost(seed, "LMNN documents, "+purpose, all, s.LMNN)
+	if s.LMNN > 0 {
+		out.lmnnRows = atMost(seed, "LMNN documents, "+purpose, all, s.LMNN)
+	}
 
 	most := min(slices.Max(s.Sizes), n, d)
 	for i := range out.lsa {
@@ -435,7 +468,7 @@ type textMethod struct {
 	fit func(ctx context.Context, s *textSession, size int, c protocol.Candidate, b protocol.Budget, pairs func(at string, value, of int)) (a arm, stopped bool, err error)
 }
 
-// textMethodsOf returns the methods in the order of textMethods.
+// textMethodsOf returns the methods that run, in the order of textMethods.
 func textMethodsOf(s textSettings) []textMethod {
 	gammas, margins := protocol.GammasOf(s.Gammas), protocol.MarginsOf(s.Targets, s.Mus)
 	// still is a method without a fit.
@@ -456,8 +489,9 @@ func textMethodsOf(s textSettings) []textMethod {
 		still(basisAlone, func(s *textSession, size int) arm { return coordinateArm(s.basis(size).coordinates) }),
 		still(protocol.Euclidean, func(s *textSession, _ int) arm { return s.euclideanArm() }),
 	}
-	out := make([]textMethod, len(textMethods))
-	for i, name := range textMethods {
+	names := textMethodNames(s.LMNN > 0)
+	out := make([]textMethod, len(names))
+	for i, name := range names {
 		out[i] = all[slices.IndexFunc(all, func(m textMethod) bool { return m.name == name })]
 	}
 	return out

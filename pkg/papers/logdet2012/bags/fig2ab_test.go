@@ -20,9 +20,9 @@ import (
 )
 
 // smokeTexts returns a session of smoke scale: fold 0 of a trial.
-func smokeTexts(t *testing.T, norm text.Norm) (textSettings, *textSession) {
+func smokeTexts(t *testing.T, r textReading) (textSettings, *textSession) {
 	t.Helper()
-	s, dataset := collections[1].settings(norm, experiment.Smoke)
+	s, dataset := collections[1].settings(r, experiment.Smoke)
 	bags, y, err := loadTexts(experimenttest.Env(), experimenttest.Seed("texts"), dataset, s)
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func smokeTexts(t *testing.T, norm text.Norm) (textSettings, *textSession) {
 	for i, d := range train {
 		docs[i] = bags[d]
 	}
-	v, err := text.FitVectorizer(docs, text.VectorizerParams{Size: s.Terms, Norm: norm})
+	v, err := text.FitVectorizer(docs, text.VectorizerParams{Size: s.Terms, Norm: r.norm})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +67,8 @@ func wrongByKNN(t *testing.T, s *textSession, m metric.SqDister, train, test mat
 // TestTextNeighbours: the errors from sparse inner products and corrections of low rank are those of package nearest under the metric
 // itself, on dense rows. W = I + U(F − I)Uᵀ is the one that the fit returns.
 func TestTextNeighbours(t *testing.T) {
-	for _, norm := range textReadings {
-		settings, s := smokeTexts(t, norm)
+	for _, reading := range textReadings {
+		settings, s := smokeTexts(t, reading)
 		var arms []arm
 		var want []int
 		add := func(a arm, w int) { arms, want = append(arms, a), append(want, w) }
@@ -122,10 +122,10 @@ func TestTextNeighbours(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%v: %v wrong, by package nearest %v", norm, got, want)
+			t.Errorf("%v: %v wrong, by package nearest %v", reading.name, got, want)
 		}
 		if slices.Max(got) == slices.Min(got) {
-			t.Errorf("%v: all metrics have %d wrong: the test shows nothing", norm, got[0])
+			t.Errorf("%v: all metrics have %d wrong: the test shows nothing", reading.name, got[0])
 		}
 	}
 }
@@ -170,7 +170,7 @@ func TestNearestRows(t *testing.T) {
 
 // TestTestTextsChooseNothing: of the test documents neither words nor classes enter vocabulary, bounds, bases, choices or fits.
 func TestTestTextsChooseNothing(t *testing.T) {
-	s, dataset := collections[0].settings(text.NormUnit, experiment.Smoke)
+	s, dataset := collections[0].settings(textReadings[0], experiment.Smoke)
 	bags, y, err := loadTexts(experimenttest.Env(), experimenttest.Seed("texts"), dataset, s)
 	if err != nil {
 		t.Fatal(err)
@@ -233,7 +233,7 @@ func TestAtMost(t *testing.T) {
 func TestTextClaimsNeedAllReadings(t *testing.T) {
 	all := experimenttest.Published(t, Fig2ab)
 	for _, c := range fig2abClaims {
-		if _, err := c.Judge(all.Where("length", text.NormUnit.String()), nil); err == nil {
+		if _, err := c.Judge(all.Where("length", textReadings[0].length), nil); err == nil {
 			t.Errorf("%s: no error", c.ID)
 		}
 	}
@@ -243,7 +243,7 @@ func TestTextClaimsNeedAllReadings(t *testing.T) {
 func TestTextSizes(t *testing.T) {
 	for _, c := range collections {
 		for _, scale := range []experiment.Scale{experiment.Smoke, experiment.Full} {
-			s, _ := c.settings(text.NormUnit, scale)
+			s, _ := c.settings(textReadings[0], scale)
 			want := map[string]int{"a": 3, "b": 20}[c.panel]
 			if scale == experiment.Smoke {
 				want = c.topics

@@ -21,7 +21,9 @@ var fig2abViews = []experiment.View{
 	{Name: "fig2a", Title: "Fig. 2(a): Classic3, accuracy of nearest neighbours against the size of the basis", Draw: drawTextPanel("a", "errors on Classic3")},
 	{Name: "fig2b", Title: "Fig. 2(b): 20 Newsgroups, accuracy of nearest neighbours against the size of the basis", Draw: drawTextPanel("b", "errors on 20 Newsgroups")},
 	{Name: "readings", Title: "Texts: the declared readings, and ℓ doubled", Draw: frame.View{
-		From: frame.Named("shown", textMethods, besideEuclidean).Then(textRows), Missing: "errors on texts",
+		From: eachTextRows(func(r textReading) frame.Rows {
+			return frame.Named("shown", textMethodNames(r != allRaw), besideEuclidean)
+		}), Missing: "errors on texts",
 		Text: &frame.Text{By: []string{"collection", "collection", "vectors", "vectors", "shown", "method", "size", "basis"}, Cells: []frame.Cell{
 			vectors.ErrorCell("accuracy (%)", shownAccuracy),
 			{Head: "minus that of Euclidean (percentage points)", Of: func(rows *table.Table) string {
@@ -32,7 +34,7 @@ var fig2abViews = []experiment.View{
 			}},
 		}},
 		Caption: vectors.Shown(fmt.Sprintf("What the paper leaves open: the length of the vectors, here 1 or tf-idf as it is, and pairs that no metric of the basis satisfies: kept, with slack on the full squared distance, or dropped, as Eq. 11 has it without such a slack. Beside that ℓ twice the 99th percentile, and LSA centred or not. "+
-			"Tf-idf as it is has at most %d training documents, drawn.", otherTrain), textProtocol),
+			"Tf-idf as it is has at most %d training documents, drawn; of 20 Newsgroups also all, without LMNN, for its cost.", rawTrain), textProtocol),
 	}.Draw},
 	{Name: "pairs", Title: "Texts: pairs that no metric of the basis satisfies, or that ask for nothing", Draw: frame.View{
 		From: textRows.Then(frame.Only("method", protocol.LogDetLinear, logDetDropped, logDetFar)).Where("kind", "pairs"), Missing: "pairs of texts",
@@ -62,7 +64,14 @@ var fig2abViews = []experiment.View{
 }
 
 // textRows are the rows in the order of the lengths, by the names of these.
-var textRows = frame.Only("length", textReadings[0].String(), textReadings[1].String()).Then(frame.Called("vectors", "length", func(norm string) string { return describeNorm[norm] }))
+var textRows = eachTextRows(func(textReading) frame.Rows { return func(t *table.Table) *table.Table { return t } })
+
+// eachTextRows are rows of each length, in the order of textRows.
+func eachTextRows(rows func(r textReading) frame.Rows) frame.Rows {
+	return frame.Named("vectors", textReadings, func(r textReading) (string, frame.Rows) {
+		return r.name, frame.Only("length", r.length).Then(rows(r))
+	})
+}
 
 // accuracy is 1 minus the error, shownAccuracy that of the method that rows show beside Euclidean.
 var (
@@ -120,7 +129,7 @@ func textProtocol(t *table.Table) plots.Caption {
 func drawTextPanel(panel, missing string) func(*table.Table) (plots.Drawing, error) {
 	return func(t *table.Table) (plots.Drawing, error) {
 		v := frame.View{
-			Of: []string{"panel", panel, "length", textReadings[0].String()}, From: bySize.Then(frame.Only("method", textMethods...)), Columns: 2, Missing: missing,
+			Of: []string{"panel", panel, "length", textReadings[0].length}, From: bySize.Then(frame.Only("method", textMethods...)), Columns: 2, Missing: missing,
 			Text: &frame.Text{By: []string{"method", "method, accuracy (%)"}},
 			Caption: vectors.Shown("Accuracy of the k nearest training documents, tf-idf of unit length, against the size of the basis. Left: the lines of the paper, which gives no numbers; LSA is centred, LMNN learns in its coordinates, Euclidean has no basis. "+
 				"Right, ours: is it what LogDet learns, or the labels in the basis? The basis alone (distances in its coordinates, nothing learned); W = I + tUUᵀ, one number learned; LMNN in the coordinates of the basis; LSA not centred.", textProtocol),
