@@ -23,21 +23,27 @@ import (
 func (a *app) explainCommand() *cobra.Command {
 	f := flags{scale: string(experiment.Full)}
 	var asJSON bool
+	var verdicts []string
 	c := &cobra.Command{
-		Use:   "explain [paper | experiment [claim] | claim]",
-		Short: "Tell what was found of the claims, and why",
+		Use:     "explain [paper | experiment [claim] | claim]",
+		Aliases: []string{"claims"},
+		Short:   "Tell what was found of the claims, and why",
 		Long: `Tell what was found of the claims of a paper, on the published results of the full
 scale: without a name tables of verdicts by paper, of a paper or an experiment a table
 of its claims, those of the paper before those of ours, of a claim everything: what the
 paper says and where, what is tested, the verdict, each unit with its 95 % interval and
 the side on which it lies, what would decide it, where the test stands, and how to run
 it again. The numbers of units are what is tested to be positive: differences less the
-margin, if there is one.`,
+margin, if there is one.
+
+A claim may be given as paper/experiment/claim, too. --verdict keeps the claims with
+that verdict. --json prints the claims of all papers, or those that are named, in one
+document with a checksum; docs/claims.schema.json has its fields.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 2 {
 				return usageError{fmt.Errorf("explain takes a paper, or an experiment and a claim, got %q", args)}
 			}
-			return nil
+			return checkVerdicts(verdicts)
 		},
 		ValidArgsFunction: a.completeExplained,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -60,17 +66,26 @@ margin, if there is one.`,
 				}
 				all[0].Claims = []harness.ExplainedClaim{claim}
 			}
+			if len(verdicts) > 0 {
+				all = withVerdicts(all, verdicts)
+			}
 			var text bytes.Buffer
 			switch out := (printer{&text}); {
 			case asJSON:
-				return a.printJSON(all)
-			case len(args) == 0:
+				data, err := harness.ClaimsDocument(all)
+				if err != nil {
+					return err
+				}
+				text.Write(data)
+			case len(args) == 0 && len(verdicts) == 0:
 				for _, table := range harness.Tables {
 					if t := harness.TallyOf(all, table); len(t.Verdicts) > 0 {
 						out.tally(t)
 					}
 				}
-			case len(args) == 1:
+			case len(all) == 0:
+				fmt.Fprintf(out, "no claim is %s\n", strings.Join(verdicts, " or "))
+			case len(args) < 2:
 				out.claims(all)
 			default:
 				out.claim(a, all[0], all[0].Claims[0])
@@ -82,12 +97,41 @@ margin, if there is one.`,
 	c.Flags().StringVar(&f.results, "results", "", "folder of results instead of results/")
 	completeFolder(c, "results")
 	addData(c, &f.data)
+	c.Flags().StringArrayVar(&verdicts, "verdict", nil, "only claims with this verdict, such as \"not reproduced\"; may be repeated")
+	completeFlag(c, "verdict", completeWords(verdictNames()...))
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-// withExperiment puts the experiment before a claim that is named alone or after its paper, if
-// it is the only one of that name there. Of a name that is nothing else it says which claims
+func verdictNames() (names []string) {
+	for _, v := range judge.Verdicts {
+		names = append(names, string(v))
+	}
+	return names
+}
+
+// checkVerdicts refuses what is no verdict.
+func checkVerdicts(verdicts []string) error {
+	for _, v := range verdicts {
+		if !slices.Contains(verdictNames(), v) {
+			return usageError{fmt.Errorf("flag --verdict: %q is not allowed, want one of %s", v, strings.Join(verdictNames(), ", "))}
+		}
+	}
+	return nil
+}
+
+// withVerdicts are the experiments that have claims with one of the verdicts, with these alone.
+func withVerdicts(all []harness.Explained, verdicts []string) []harness.Explained {
+	for i := range all {
+		all[i].Claims = slices.DeleteFunc(all[i].Claims, func(c harness.ExplainedClaim) bool {
+			return !slices.Contains(verdicts, string(c.Finding.Verdict))
+		})
+	}
+	return slices.DeleteFunc(all, func(e harness.Explained) bool { return len(e.Claims) == 0 })
+}
+
+// withExperiment puts the experiment before a claim that is named alone, after its paper, or in
+// one word with them, if it is the only one of that name there. Of a name that is nothing else it says which claims
 // are near.
 func (a *app) withExperiment(args []string) ([]string, error) {
 	if len(args) == 0 {
@@ -97,6 +141,12 @@ func (a *app) withExperiment(args []string) ([]string, error) {
 	var unknown *harness.UnknownError
 	if err != nil && !errors.As(err, &unknown) || err == nil && (len(args) == 1 || len(sel) == 1) || len(args) == 2 && err != nil {
 		return args, err
+	}
+	if at := strings.LastIndexByte(args[0], '/'); len(args) == 1 && at > 0 { // paper/claim or paper/experiment/claim
+		both, err := a.withExperiment([]string{args[0][:at], args[0][at+1:]})
+		if err == nil || strings.Contains(args[0][:at], "/") {
+			return both, err
+		}
 	}
 	if len(args) == 1 {
 		sel, _ = harness.Select(a.papers, nil) // no name cannot be unknown
@@ -113,7 +163,7 @@ func (a *app) withExperiment(args []string) ([]string, error) {
 			if c.ID == claim {
 				found = append(found, s.Spec.ID)
 			}
-			if d := closest.Distance(c.ID, claim); d <= 2 {
+			if d := closest.Distance(c.ID, claim[strings.LastIndexByte(claim, '/')+1:]); d <= 2 {
 				near = append(near, candidate{s.Spec.ID + " " + c.ID, d})
 			}
 		}

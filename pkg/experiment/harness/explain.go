@@ -5,27 +5,21 @@ import (
 	"slices"
 	"strings"
 
+	"metriclab/internal/enum"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
 )
 
 // Explained is what can be said of the claims of one experiment.
 type Explained struct {
-	// Schema is the version of these fields, that of claims.json.
-	Schema     int    `json:"schema"`
-	Experiment string `json:"experiment"`
-	Title      string `json:"title"`
-	// Ours says that it is a question of ours, not of the paper.
-	Ours bool `json:"ours"`
+	Experiment, Title string
+	Ours              bool // it is a question of ours, not of the paper
 	// State says where the results stand: "published", "stale" (of an earlier version of
 	// the code), or "none"; then no claim is graded.
-	State string `json:"state"`
-	// Problem says why there are no results; "" if there are.
-	Problem string `json:"problem,omitempty"`
-	// Command regenerates the results; "" if nobody said how they were made.
-	Command string `json:"command"`
-	// Claims are those of the paper, then ours.
-	Claims []ExplainedClaim `json:"claims"`
+	State   string
+	Problem string           // why there are no results; "" if there are
+	Command string           // regenerates the results; "" if nobody said how they were made
+	Claims  []ExplainedClaim // those of the paper, then ours
 }
 
 // The states of Explained. A published table is current or stale.
@@ -43,8 +37,8 @@ type ExplainedClaim struct {
 	ClaimEntry
 	// Ours says that the paper does not make it.
 	Ours bool `json:"ours"`
-	// Table is where the claim is counted, if it has no Sentence.
-	Table Table `json:"-"`
+	// Table is where the claim is counted.
+	Table Table `json:"table"`
 	// Robustness counts its readings, and those of claims with its sentence.
 	Robustness judge.Robustness `json:"robustness"`
 	// Figure is the path of the view that shows the claim, "" if there is none.
@@ -69,7 +63,7 @@ func Explain(ctx context.Context, sel []Selected, cfg Config) ([]Explained, erro
 		}
 		spec := selected.Spec
 		e := Explained{
-			Schema: claimsSchema, Experiment: spec.ID, Title: spec.Title, Ours: spec.Ours, State: stateNone,
+			Experiment: spec.ID, Title: spec.Title, Ours: spec.Ours, State: stateNone,
 			Command: cfg.Origin.command("run " + spec.ID + flags(experiment.Full, 0, cfg.seed())), Claims: []ExplainedClaim{},
 		}
 		var s *section
@@ -138,6 +132,35 @@ func withSentences(sel []Selected) []Selected {
 	return out
 }
 
+// allClaims is the JSON of ClaimsDocument. It has a checksum, as its first member, over all of these.
+type allClaims struct {
+	Schema int           `json:"schema"`
+	Claims []publicClaim `json:"claims"`
+}
+
+// allClaimsSchema is the version of the fields of allClaims and of docs/claims.schema.json.
+const allClaimsSchema = 1
+
+type publicClaim struct {
+	Paper      string `json:"paper"`
+	Experiment string `json:"experiment"`
+	State      string `json:"state"`
+	Command    string `json:"command"`
+	ExplainedClaim
+}
+
+// ClaimsDocument is the JSON of explained claims, for other programs: docs/claims.schema.json has its fields.
+func ClaimsDocument(all []Explained) ([]byte, error) {
+	out := allClaims{allClaimsSchema, []publicClaim{}}
+	for _, e := range all {
+		paper, _, _ := strings.Cut(e.Experiment, "/")
+		for _, c := range e.Claims {
+			out.Claims = append(out.Claims, publicClaim{paper, e.Experiment, e.State, e.Command, c})
+		}
+	}
+	return seal(out)
+}
+
 // FindClaim returns the claim of that ID, or an *UnknownError.
 func (e Explained) FindClaim(id string) (ExplainedClaim, error) {
 	var known []string
@@ -158,7 +181,7 @@ const (
 	Sentences Table = iota // what a paper says happens
 	Checks                 // what is proved or cannot fail, of the papers and ours
 	Ours                   // questions of ours
-	noTable
+	again                  // a reading of another claim's sentence: in none of the three
 )
 
 // Tables has the three.
@@ -173,12 +196,16 @@ func (t Table) Title() string {
 	}[t]
 }
 
-// Whose is the table in the report's filters, More what stands after a paper there.
-func (t Table) Whose() string { return [...]string{"paper", "check", "ours", "again"}[t] }
-func (t Table) More() string  { return [...]string{"", ", checks", ", ours", ""}[t] }
+var tableNames = enum.Of[Table]("Table(%d)", "sentence", "check", "ours", "reading")
 
-// Whose is that of the claim's table.
-func (c GradedClaim) Whose() string { return c.Table().Whose() }
+// String is what a claim of the table is called in claims --json and in the report's filters.
+func (t Table) String() string { return tableNames.Text(t) }
+
+// MarshalText is String.
+func (t Table) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// More is what stands after a paper in the report's filters.
+func (t Table) More() string { return [...]string{"", ", checks", ", ours", ""}[t] }
 
 // Robust says how many readings of a claim agree, ReadingOf of which one it is a further reading.
 func (s *section) Robust(c GradedClaim) string { return s.robustness(c).String() }
@@ -189,7 +216,7 @@ func (s *section) ReadingOf(c GradedClaim) string { return c.Sentence }
 func (c GradedClaim) Table() Table {
 	switch {
 	case c.Sentence != "":
-		return noTable
+		return again
 	case c.Finding.Proof != "":
 		return Checks
 	case c.Ours:

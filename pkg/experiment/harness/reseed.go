@@ -20,8 +20,9 @@ import (
 // seedsFile is the name of the list of other seeds' verdicts in the published folder.
 const seedsFile = "seeds.json"
 
-// seedsSchema is the version of the fields of seeds.json.
-const seedsSchema = 1
+// seedsSchema is the version of the fields of seeds.json, and of the rule that makes a verdict of readings: verdicts by
+// another rule are not compared.
+const seedsSchema = 2
 
 // seedsJSON is the JSON of seeds.json. The file has a checksum, as its first member, over
 // all of these.
