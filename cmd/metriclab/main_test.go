@@ -187,7 +187,7 @@ func TestGolden(t *testing.T) {
 			"run --scale full", "run --scale full lines --trials 2 --jobs 1", "run --scale full lines --jobs 1", "status --scale full", "run --scale full --dry-run",
 			"run --results results", "plan lines", "plan --workers 3 --scale smoke", "plan --workers 0", "plan lnies",
 			"reseed lines --jobs 1 --max-cpu 10ns", "reseed", "reseed lines --jobs 1 --publish", "explain lines lines", "reseed --seed 1", "reseed --max-cpu 0s", "reseed lnies",
-			"explain", "explain toy", "explain lines lines", "explain toy/digits digits", "explain --json lines lines", "explain lines lnies", "explain toy/lnies", "explain digitss", "explain toy lines", "explain toy lnies", "explain toy/lines lines lines", "explain --results elsewhere lines lines",
+			"explain", "explain toy", "explain lines lines", "explain toy/digits digits", "explain --json lines lines", "explain toy/lines/lines", "explain toy --verdict reproduced", "claims toy --verdict partly", "explain --verdict Partly", "explain toy/lines/lnies", "explain toy/lins/lines", "explain lines lnies", "explain toy/lnies", "explain digitss", "explain toy lines", "explain toy lnies", "explain toy/lines lines lines", "explain --results elsewhere lines lines",
 		}},
 	}
 	for _, tt := range tests {
