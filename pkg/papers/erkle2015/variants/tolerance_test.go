@@ -69,35 +69,38 @@ func TestNearestPSD(t *testing.T) {
 	}
 }
 
-func TestToleranceClaimPointsTheRightWay(t *testing.T) {
-	made := func(skips, loss float64) *table.Table {
-		tb := experimenttest.Table(Tolerance)
-		for _, cell := range []string{"n = 100, 10000 triplets", "n = 300, 600 triplets"} {
-			for _, rule := range []string{toBound, toZero} {
-				for trial := range experimenttest.Trials {
-					for _, eps := range []float64{0, 1, 10} {
-						share, wrong := 0.4, 200.
-						switch eps {
-						case 1:
-							share, wrong = skips, 200+1000*loss
-						case 10:
-							share, wrong = 0.99, 500
-						}
-						tb.Add(table.Key{"cell": cell, "trial": strconv.Itoa(trial), "rule": rule, "tolerance": table.Format(eps)}, table.Values{
-							"triplets": 1000, "active": 800, "raised": math.Round(1000*(1-share)) + float64(trial%3), "least": -eps,
-							"test wrong": wrong, "test ties": 0, "test triplets": 1000,
-						})
-					}
+// toleranceTable has for each cell and rule, by trial, errors and shares of skipped triplets by tolerance: those of exact projection,
+// where the share is 0.4, of ε = 1, and of the largest tolerance, which skips all.
+func toleranceTable(exact, skips, wrong, never float64) *table.Table {
+	tb := experimenttest.Table(Tolerance)
+	for _, cell := range []string{"n = 100, 10000 triplets", "n = 300, 600 triplets", "n = 300, 100 " + perObject, "n = 1000, 100 " + perObject} {
+		for _, rule := range []string{toBound, toZero} {
+			for trial := range experimenttest.Trials {
+				for _, x := range []struct{ eps, share, wrong float64 }{{0, 0.4, exact}, {1, skips, wrong}, {10, 1, never}} {
+					tb.Add(table.Key{"cell": cell, "trial": strconv.Itoa(trial), "rule": rule, "tolerance": table.Format(x.eps)}, table.Values{
+						"triplets": 1000, "active": 800, "raised": math.Round(1000*(1-x.share)) + float64(trial%3), "least": -x.eps,
+						"test wrong": x.wrong + float64(trial%2), "test ties": 0, "test triplets": 1000,
+					})
 				}
 			}
 		}
-		return tb
 	}
+	return tb
+}
+
+func TestToleranceClaimsPointTheRightWay(t *testing.T) {
 	for _, c := range []struct {
-		skips, loss float64
-		want        judge.Verdict
-	}{{0.95, 0.005, judge.Reproduced}, {0.95, 0.02, judge.NotReproduced}, {0.8, 0, judge.NotReproduced}} {
-		if f := experimenttest.Judge(t, toleranceClaims, "tolerance-skips", made(c.skips, c.loss), nil); f.Verdict != c.want {
+		claim                      string
+		exact, skips, wrong, never float64
+		want                       judge.Verdict
+	}{
+		{"tolerance-skips", 200, 0.95, 205, 500, judge.Reproduced},
+		{"tolerance-skips", 200, 0.95, 220, 500, judge.NotReproduced},
+		{"tolerance-skips", 200, 0.8, 200, 500, judge.NotReproduced},
+		{"tolerance-never", 200, 0.8, 200, 190, judge.Reproduced},
+		{"tolerance-never", 200, 0.8, 190, 210, judge.NotReproduced},
+	} {
+		if f := experimenttest.Judge(t, toleranceClaims, c.claim, toleranceTable(c.exact, c.skips, c.wrong, c.never), nil); f.Verdict != c.want {
 			t.Errorf("%+v: %s: %s", c, f.Verdict, f.Reason)
 		}
 	}
