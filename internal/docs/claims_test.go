@@ -10,6 +10,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/harness"
 )
 
@@ -53,7 +54,19 @@ func TestClaimsSchema(t *testing.T) {
 			}
 		}
 	}
-	// One member more or less is told.
+	// Claims without results fit it, too.
+	cfg.Folders = harness.FoldersFor(experiment.Full, t.TempDir())
+	if all, err = harness.Explain(t.Context(), sel[:1], cfg); err != nil {
+		t.Fatal(err)
+	}
+	if data, err = harness.ClaimsDocument(all); err != nil {
+		t.Fatal(err)
+	}
+	none, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil || len(all[0].Claims) == 0 || schema.Validate(none) != nil {
+		t.Errorf("without results: %d claims, %v, %v", len(all[0].Claims), err, schema.Validate(none))
+	}
+	// A member more is told.
 	doc.(map[string]any)["claims"].([]any)[0].(map[string]any)["more"] = true
 	if schema.Validate(doc) == nil {
 		t.Error("a member more passes")
