@@ -204,9 +204,6 @@ func (t Table) String() string { return tableNames.Text(t) }
 // MarshalText is String.
 func (t Table) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// More is what stands after a paper in the report's filters.
-func (t Table) More() string { return [...]string{"", ", checks", ", ours", ""}[t] }
-
 // Robust says how many readings of a claim agree, ReadingOf of which one it is a further reading.
 func (s *section) Robust(c GradedClaim) string { return s.robustness(c).String() }
 

@@ -134,10 +134,15 @@ type reportCount struct {
 	N       int
 }
 
-// reportBar is the bar of a paper in the overview: of its sentences, of checks, or of ours.
+// reportTable is one of the three tables of the overview: its totals, and a bar a paper.
+type reportTable struct {
+	Table Table
+	Total []reportCount
+	Bars  []reportBar
+}
+
 type reportBar struct {
 	Paper  string
-	Table  Table
 	Counts []reportCount
 	All    int
 }
@@ -148,10 +153,10 @@ func renderReport(scale experiment.Scale, sections []*section, dir string, o Ori
 		Scale  experiment.Scale
 		Smoke  bool
 		Papers []reportPaper
-		Bars   []reportBar
-		Tally  []reportCount
-		Drawn  string // what a smoke run drew
-		Graded string // the command that shows what is graded
+		Tables []reportTable
+		Tally  []judge.Verdict // those that occur
+		Drawn  string          // what a smoke run drew
+		Graded string          // the command that shows what is graded
 	}{Scale: scale, Smoke: scale == experiment.Smoke, Papers: byPaper(linked(sections)), Drawn: drawnWords(sections)}
 	if o.Program != "" {
 		data.Graded = o.command("report --scale full")
@@ -163,25 +168,32 @@ func renderReport(scale experiment.Scale, sections []*section, dir string, o Ori
 			graded = append(graded, s)
 		}
 	}
-	total := map[judge.Verdict]int{}
+	occur := map[judge.Verdict]bool{}
 	for _, table := range Tables {
 		t := tallyOf(graded, table)
+		overview := reportTable{Table: table}
+		for _, v := range t.Verdicts {
+			occur[v] = true
+			overview.Total = append(overview.Total, reportCount{v, t.Total(v)})
+		}
 		for _, p := range t.Papers {
-			bar := reportBar{Paper: p, Table: table, All: t.Claims(p)}
+			bar := reportBar{Paper: p, All: t.Claims(p)}
 			for _, v := range t.Verdicts {
 				if n := t.Count[p][v]; n > 0 {
 					bar.Counts = append(bar.Counts, reportCount{v, n})
-					total[v] += n
 				}
 			}
-			if table == Sentences || bar.All > 0 {
-				data.Bars = append(data.Bars, bar)
+			if bar.All > 0 {
+				overview.Bars = append(overview.Bars, bar)
 			}
+		}
+		if len(overview.Bars) > 0 {
+			data.Tables = append(data.Tables, overview)
 		}
 	}
 	for _, v := range judge.Verdicts {
-		if total[v] > 0 {
-			data.Tally = append(data.Tally, reportCount{v, total[v]})
+		if occur[v] {
+			data.Tally = append(data.Tally, v)
 		}
 	}
 	var b bytes.Buffer

@@ -71,7 +71,7 @@ func TestOursStandsApart(t *testing.T) {
 		mustRead(t, dir, "toy", "README.md"):            {"[lines](lines/README.md)", "1 reproduced; of ours 1 reproduced", "## Questions of ours", "[asked](asked/README.md)", "| [1 reproduced](asked/claims.md)"},
 		mustRead(t, dir, "toy", "lines", "claims.md"):   {"## positive", "**reproduced**\n", "## own", "**reproduced**, a question of ours\n"},
 		mustRead(t, dir, "toy", "asked", "README.md"):   {"nowhere (a question of ours)."},
-		html[strings.Index(html, `<nav class="side"`):]: {">lines</a>", "questions of ours", ">asked</a>", ">toy</a>", ">toy, ours</a>", `data-whose="ours"`},
+		html[strings.Index(html, `<nav class="side"`):]: {">lines</a>", "questions of ours", ">asked</a>", "Sentences of the papers", ">toy</a>", "Questions of ours, which", ">toy</a>", `data-whose="ours"`},
 		html[strings.Index(html, `<section class="paper"`):]: {
 			`id="toy-lines"`, `id="toy-lines-positive-claim"`, `id="toy-lines-own-claim"`, "a question of ours", `<h3 class="ours">Questions of ours</h3>`, `id="toy-asked"`, "(a question of ours)", `id="toy-asked-asked-claim"`,
 		},
