@@ -10,7 +10,7 @@ import (
 // an interval contains zero shows nothing, since a wide one always does. A unit is
 // equivalent if its whole 95 % interval lies within ±Margin (two one-sided tests at
 // 2.5 %: Schuirmann 1987), different if the whole interval lies outside, and otherwise
-// open. A unit with a half-width of at least Margin is Blind: it can tell neither way.
+// open. An open unit with a half-width of at least Margin is Blind: it can tell neither way.
 //
 //   - Reproduced: at least Share of the units are equivalent.
 //   - NotReproduced: so many are different that the share cannot be reached.
