@@ -42,6 +42,8 @@ const KernelPOLAKind = "pairs/kernel-pola"
 // of updates, without a bound.
 //
 // All methods but Step may be called concurrently, if K may.
+//
+// The same as printed, at O(m³) a step: [metriclab/pkg/learners/plain.KernelPOLA].
 type KernelPOLA struct {
 	e       engine
 	c       *chart

@@ -17,6 +17,7 @@ import (
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/learnertest"
+	"metriclab/pkg/learners/plain"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/persist/persisttest"
@@ -142,6 +143,30 @@ func TestLinearKernelIsPOLA(t *testing.T) {
 				t.Errorf("%d points stored in %d dimensions", l.Support(), s.dim)
 			}
 		})
+	}
+}
+
+// KernelPOLA makes the steps of the construction that the paper prints.
+func TestKernelPOLAIsAsPrinted(t *testing.T) {
+	const tol = 1e-7 // ‖v‖² of dependent pairs is known to about the root of the round-off
+	for _, k := range []kernels.Kernel{kernels.Linear{}, polynomial(2, 1), gaussian(0.3)} {
+		l, p := must(NewKernelPOLA(6, k, POLAParams{})), plain.NewKernelPOLA(k.Eval)
+		projected := 0
+		for i, f := range gaussianPairs(rand.New(rand.NewPCG(41, 1)), 6, 80, 1) {
+			terms := len(p.Beta)
+			sq, loss, step := p.Step(f)
+			if len(p.Beta) > terms+1 {
+				projected++
+			}
+			got := must(l.Step(f))
+			if math.Abs(got.Prediction.SqDist-sq) > tol*(1+sq) || math.Abs(got.Loss-loss) > tol*(1+loss) || math.Abs(got.StepSize-step) > tol || math.Abs(l.Threshold()-p.B) > tol*p.B {
+				t.Fatalf("%T, round %d: d² %v, loss %v, step %v, threshold %v; as printed %v, %v, %v, %v",
+					k, i, got.Prediction.SqDist, got.Loss, got.StepSize, l.Threshold(), sq, loss, step, p.B)
+			}
+		}
+		if projected < 5 {
+			t.Errorf("%T: %d projections: little was tested", k, projected)
+		}
 	}
 }
 

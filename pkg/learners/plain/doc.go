@@ -3,7 +3,7 @@
 // method does. The other packages of learners compute the same faster, with checks of their input, files and limits of
 // memory.
 //
-//	labelled pairs, one at a time     POLA, PA (PA, PA-I, PA-II, PA-LS), LEGO
+//	labelled pairs, one at a time     POLA, KernelPOLA, PA (PA, PA-I, PA-II, PA-LS), LEGO
 //	a data set and labelled pairs     BatchPOLA, LogDet, ITML, IPLR, RCA
 //	a Gram matrix and constraints     SSIKDR
 //	relative comparisons              ERKLE

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/learners/plain"
@@ -51,6 +52,21 @@ func ExamplePOLA() {
 	// A = ⎡ 0.61  -0.03⎤
 	//     ⎣-0.03   0.00⎦
 	// b = 1.00
+}
+
+// With inner products as they are, POLA between images is POLA.
+func ExampleKernelPOLA() {
+	l, images := plain.NewPOLA(2), plain.NewKernelPOLA(floats.Dot)
+	var losses [2]float64
+	for _, p := range pairs() {
+		loss, _ := l.Step(p)
+		_, same, _ := images.Step(p)
+		losses[0] += loss
+		losses[1] += same
+	}
+	fmt.Printf("losses %.4f, b = %.2f; terms of A: %d\n", losses, images.B, len(images.Beta))
+	// Output:
+	// losses [3.5524 3.5524], b = 1.00; terms of A: 9
 }
 
 func ExampleBatchPOLA() {
