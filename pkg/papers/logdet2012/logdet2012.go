@@ -19,7 +19,7 @@ import (
 var Paper = experiment.Paper{
 	Key:         protocol.PaperKey,
 	Citation:    "P. Jain, B. Kulis, J. V. Davis, I. S. Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012.",
-	Experiments: []experiment.Spec{kernels.Large, kernels.KernelCost, vectors.Fig1a, vectors.Neighbours, vectors.Fig1bc, vectors.Table1, bags.Fig2ab, bags.Fig3, kernels.Fig2cd, kernels.Divergences, kernels.Reduction},
+	Experiments: []experiment.Spec{kernels.Large, kernels.KernelCost, vectors.Fig1a, vectors.Neighbours, vectors.Fig1bc, vectors.Table1, bags.Fig2ab, bags.Fig3, kernels.Fig2cd, kernels.Sweep, kernels.Divergences, kernels.Reduction},
 }
 
 // The experiments by name, for notebooks and programs.
@@ -33,6 +33,7 @@ var (
 	Fig2ab      = bags.Fig2ab
 	Fig3        = bags.Fig3
 	Fig2cd      = kernels.Fig2cd
+	Fig2cdSweep = kernels.Sweep
 	Divergences = kernels.Divergences
 	Reduction   = kernels.Reduction
 )

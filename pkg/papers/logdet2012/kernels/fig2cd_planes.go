@@ -119,6 +119,9 @@ type planeSettings struct {
 	// Weights is the grid of the graph's weight; of no graph it is {0}. The graph has Neighbours, and a normalised Laplacian.
 	Weights    []float64 `key:"graph weights"`
 	Neighbours int       `key:"graph neighbours"`
+	// Power is that of the Laplacian, 0 for 1. Heat makes weights of edges those of the Gaussian kernel; without it they are 1.
+	Power int  `key:"graph power,omitzero"`
+	Heat  bool `key:"heat kernel,omitzero"`
 	// Cs is the grid of C, the weight of quadratic slack, where the median squared distance of labelled digits is 1.
 	Cs []float64 `key:"c"`
 	// Taus is the grid of τ in shares of that at which W vanishes, descending.
@@ -237,7 +240,7 @@ func newPlaneProblem(ctx context.Context, labelled, unlabelled protocol.Part, s 
 		if p.graph = p.known.X; s.Kernel == labelledGraph {
 			p.graph = labelled.X
 		}
-		if p.s, err = p.deformation(ctx, k.weight); err != nil {
+		if p.s, err = p.deformation(ctx, k.weight, k.width*median); err != nil {
 			return nil, err
 		}
 	}
@@ -259,8 +262,8 @@ func newPlaneProblem(ctx context.Context, labelled, unlabelled protocol.Part, s 
 	return p, nil
 }
 
-// deformation returns S of the data-dependent kernel κ(x, z) + k(x)ᵀSk(z), k(x) = κ of x and the points of the graph.
-func (p *planeProblem) deformation(ctx context.Context, weight float64) (*mat.SymDense, error) {
+// deformation returns S of the data-dependent kernel κ(x, z) + k(x)ᵀSk(z), k(x) = κ of x and the points of the graph. variance is σ² of κ.
+func (p *planeProblem) deformation(ctx context.Context, weight, variance float64) (*mat.SymDense, error) {
 	inner := matrix.Outer(1, p.graph)
 	n := inner.SymmetricDim()
 	sq := mat.NewSymDense(n, nil)
@@ -269,7 +272,11 @@ func (p *planeProblem) deformation(ctx context.Context, weight float64) (*mat.Sy
 			sq.SetSym(i, j, max(inner.At(i, i)-2*inner.At(i, j)+inner.At(j, j), 0))
 		}
 	}
-	l, err := kernels.GraphLaplacian(ctx, sq, kernels.GraphParams{Neighbours: p.settings.Neighbours, Normalised: true})
+	graph := kernels.GraphParams{Neighbours: p.settings.Neighbours, Normalised: true}
+	if p.settings.Heat {
+		graph.Width = math.Sqrt(variance)
+	}
+	l, err := kernels.GraphLaplacian(ctx, sq, graph)
 	if err != nil {
 		return nil, err
 	}
@@ -277,7 +284,7 @@ func (p *planeProblem) deformation(ctx context.Context, weight float64) (*mat.Sy
 	if err != nil {
 		return nil, err
 	}
-	learned, err := kernels.DataDependent(ctx, k0, l, kernels.DataDependentParams{Weight: weight})
+	learned, err := kernels.DataDependent(ctx, k0, l, kernels.DataDependentParams{Weight: weight, Power: p.settings.Power})
 	if err != nil {
 		return nil, err
 	}

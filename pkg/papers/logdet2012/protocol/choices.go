@@ -57,8 +57,8 @@ func GatherChoices(t *table.Table, columns []string, kind string, grid func(what
 		full := what + ": " + name
 		i := slices.IndexFunc(out, func(c experiment.Choice) bool { return c.What == full })
 		if i < 0 {
-			// Below one neighbour there is nothing.
-			i, out = len(out), append(out, experiment.Choice{What: full, NoLower: name == "targets"})
+			// Below one neighbour there is nothing, and below α = 0 no divergence (Theorem 4).
+			i, out = len(out), append(out, experiment.Choice{What: full, NoLower: name == "targets" || name == "α"})
 			out[i].Grid = grid(what, name)[name]
 		}
 		return &out[i]
