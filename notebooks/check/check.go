@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxBytes is the largest size of a notebook that a browser still opens quickly.
@@ -21,6 +22,9 @@ const maxBytes = 3_000_000
 
 // maxMain is the largest number of lines that run in a cell; declarations come on top.
 const maxMain = 40
+
+// maxClaim is the largest number of characters of a line of nb.ShowClaims.
+const maxClaim = 200
 
 // setup is the first code cell of every notebook.
 const setup = "!*rm -f go.work && go work init . $GONB_DIR $GONB_DIR/..\n%noautoget"
@@ -156,6 +160,13 @@ func (nb *notebook) problems() []string {
 			}
 			if o.Type == "stream" && o.Name == "stderr" {
 				add("cell %d: wrote to stderr: %s", i+1, firstLine(string(o.Text)))
+			}
+			if strings.Contains(string(c.Source), "nb.ShowClaims(") {
+				for line := range strings.Lines(strings.Join(o.texts(), "\n")) {
+					if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > maxClaim {
+						add("cell %d: a claim has %d characters, want at most %d: %.60s", i+1, n, maxClaim, line)
+					}
+				}
 			}
 			for _, s := range append(o.texts(), string(o.Text)) {
 				if p := machinePath.FindStringSubmatch(s); p != nil {

@@ -92,6 +92,10 @@ func TestProblems(t *testing.T) {
 		{"no plain form", func(nb *notebook) { delete(nb.Cells[2].Outputs[2].Data, "text/plain") }, "cell 3: an output has no text/plain"},
 		{"tab", func(nb *notebook) { nb.Cells[2].Source = "%%\n\tfmt.Println(1)" }, "cell 3: has a tab"},
 		{"long main", func(nb *notebook) { nb.Cells[2].Source = text("%%" + strings.Repeat("\n", maxMain+2)) }, "lines of main, want at most 40"},
+		{"long claim", func(nb *notebook) {
+			nb.Cells[2].Source += "\nnb.ShowClaims(x)"
+			nb.Cells[2].Outputs[2].Data["text/markdown"] = quote(t, "| short |\n| "+strings.Repeat("é", maxClaim)+" |\n")
+		}, "cell 3: a claim has 204 characters, want at most 200"},
 		{"too large", func(nb *notebook) { nb.size = maxBytes + 1 }, "want at most 3000000"},
 	} {
 		t.Run(c.what, func(t *testing.T) {

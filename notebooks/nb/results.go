@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
@@ -153,6 +154,9 @@ func ShowClaims(specs []experiment.Spec, scale string) {
 	}
 }
 
+// maxRow is the largest number of characters of a claim's line; a longer sentence loses its last words.
+const maxRow = 200
+
 // claims are the lines of harness.Tables in Markdown, "" of a table without any; skip says whether an experiment without
 // a table is left out.
 func claims(root string, specs []experiment.Spec, scale string, skip func(error) bool) ([]string, error) {
@@ -203,7 +207,14 @@ func claims(root string, specs []experiment.Spec, scale string, skip func(error)
 				agree = fmt.Sprintf("%d of %d", r.Agree, r.Of)
 			}
 			_, name, _ := strings.Cut(l.experiment, "/")
-			out[i] += fmt.Sprintf("| %s | %s | %s | [%s](../results/%s/claims.md#%s) |\n", l.Finding.Verdict, cell.Replace(l.Short()), agree, name, l.experiment, l.ID)
+			row := func(sentence string) string {
+				return fmt.Sprintf("| %s | %s | %s | [%s](../results/%s/claims.md#%s) |\n", l.Finding.Verdict, cell.Replace(sentence), agree, name, l.experiment, l.ID)
+			}
+			text, words := row(l.Short()), strings.Fields(l.Short())
+			for n := len(words) - 1; n > 0 && utf8.RuneCountInString(text) > maxRow; n-- {
+				text = row(strings.Join(words[:n], " ") + " …")
+			}
+			out[i] += text
 		}
 	}
 	return out, nil

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/harness"
@@ -238,6 +239,14 @@ func TestClaims(t *testing.T) {
 	want := "| verdict | claim | readings | more |\n|---|---|---|---|\n| reproduced | " + first.Statement + " |  | [count](../results/toy/count/claims.md#" + first.ID + ") |\n"
 	if err != nil || !slices.Equal(got, []string{want, "", ""}) {
 		t.Errorf("full: %q, error %v, want %q", got, err, want)
+	}
+	long := first
+	long.Title = strings.Repeat("é_é ", 60)
+	specs[0].Claims = []experiment.Claim{long}
+	got, err = claims(root, specs, "full", never)
+	_, row, _ := strings.Cut(strings.TrimSuffix(got[harness.Sentences], "\n"), "|---|---|---|---|\n")
+	if n := utf8.RuneCountInString(row); err != nil || n > maxRow || n < maxRow-10 || !strings.Contains(row, "é …") || !strings.HasSuffix(row, "#"+first.ID+") |") {
+		t.Errorf("a long sentence: %d characters, error %v: %s", n, err, row)
 	}
 	again := first
 	again.ID, again.Sentence, again.Afterwards = "again", first.ID, "all rows"
