@@ -327,7 +327,7 @@ var toleranceView = frame.View{
 		},
 	},
 	Caption: frame.Says("Left: share of the triplets after which no eigenvalue is below −ε, the most that any rule with this tolerance may skip; ε = 0 is exact projection. "+
-		"Right: test error (5,000 triplets) of the kernel that one projection at the end leaves.", "Random triplets of points drawn from N(0, I) in R⁵⁰, answered without error.", "One pass of PA-ERKLE, where eigenvalues from −ε on are let be. K₀ = I, and a step has γ = 0.1 at first. An eigenvalue below −ε is raised to −ε, the nearest kernel with the tolerance, or to 0.", ""),
+		"Right: test error (5,000 triplets) of the kernel that one projection at the end leaves.", "Random triplets of points drawn from N(0, I) in R⁵⁰, answered without error.", "One pass of PA-ERKLE, where eigenvalues from −ε on are let be. K₀ = I, and a step has γ = 0.1 at first. An eigenvalue below −ε is raised to −ε, the nearest kernel with the tolerance, or to 0. Streams of a number of triplets per object have ε of 0, 3 and 100 only.", ""),
 }
 
 // tolerancePanel has a share against the tolerance by each rule, and without one, where the rules are the same.
