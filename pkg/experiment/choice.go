@@ -17,8 +17,7 @@ import (
 type Choice struct {
 	// What names the number and what it is chosen for, as in "wine, LMNN: μ".
 	What string
-	// Grid holds the values to choose from, in any order. A grid of fewer than three is a
-	// switch, and has no ends.
+	// Grid holds the values to choose from, in any order. A grid of one value is no choice.
 	Grid []float64
 	// Chosen holds the value of each choice that was made.
 	Chosen []float64
@@ -31,7 +30,7 @@ type Choice struct {
 // number; ok is false if there is none, or if nothing lies beyond it.
 func (c Choice) AtEnd() (end float64, n int, ok bool) {
 	grid := slices.Compact(slices.Sorted(slices.Values(c.Grid)))
-	if len(grid) < 3 {
+	if len(grid) < 2 {
 		return 0, 0, false
 	}
 	for i, end := range []float64{grid[0], grid[len(grid)-1]} {

@@ -23,7 +23,7 @@ func TestAtEnd(t *testing.T) {
 		"nothing below":             {Choice{Grid: grid, Chosen: []float64{0.5}, NoLower: true}, 0, false},
 		"nothing above":             {Choice{Grid: grid, Chosen: []float64{2}, NoHigher: true}, 0, false},
 		"nothing below, at the top": {Choice{Grid: grid, Chosen: []float64{2}, NoLower: true}, 2, true},
-		"a switch":                  {Choice{Grid: []float64{0, 1}, Chosen: []float64{1, 1}}, 0, false},
+		"a grid of two":             {Choice{Grid: []float64{0, 1}, Chosen: []float64{1, 1}}, 1, true},
 		"one value, twice":          {Choice{Grid: []float64{1, 1, 1}, Chosen: []float64{1}}, 0, false},
 		"nothing chosen":            {Choice{Grid: grid}, 0, false},
 	} {

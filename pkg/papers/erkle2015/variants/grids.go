@@ -57,9 +57,10 @@ func chosenTaus(g *table.Table) []float64 {
 // FamilyChoices are the settings of the families that the splits of a figure chose.
 var FamilyChoices = learning.ChoicesOf(func(cells []string, g *table.Table) []experiment.Choice {
 	return protocol.Mapped(append(slices.Clone(Families), TraceFamily), func(f Family) experiment.Choice {
+		forms := f.varies == gradientForm // the numbers stand for names
 		return experiment.Choice{
 			What: cells[0] + ", " + f.Name + ": " + f.varies, Grid: f.Values, Chosen: g.Where("kind", ChosenKind, "method", f.Name).Values("count"),
-			NoHigher: slices.Contains(f.Values, noLimit),
+			NoLower: forms, NoHigher: forms || slices.Contains(f.Values, noLimit),
 		}
 	})
 }, "cell")
