@@ -465,7 +465,7 @@ func TestReadings(t *testing.T) {
 		}
 		ours, reason := fmt.Sprint(tt.headline), fmt.Sprintf("Why %d.", tt.headline)
 		if len(readings) > 1 {
-			ours, reason = head.Name+": "+ours, fmt.Sprintf("Read as %s: %s %s.", head.called(), reason, tt.robust)
+			ours, reason = head.Name+": "+ours, fmt.Sprintf("Read as %s: %s", head.called(), reason)
 		}
 		if f.Ours != ours || f.Reason != reason {
 			t.Errorf("%+v: ours %q, reason %q, want %q and %q", tt.readings, f.Ours, f.Reason, ours, reason)

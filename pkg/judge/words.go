@@ -155,14 +155,14 @@ func (f Finding) reasonOfHolds() string {
 	return "It does not hold in most trials."
 }
 
-// wordsOfReadings tell the headline, and how many readings agree with it; of parts, each.
+// wordsOfReadings tell the headline; of parts, each.
 func (f Finding) wordsOfReadings() (ours, reason string) {
 	if f.Test == KindReadings {
 		head := f.Readings[slices.IndexFunc(f.Readings, func(r ReadingFinding) bool { return r.Headline != "" })]
 		if len(f.Readings) == 1 {
 			return head.Finding.Ours, head.Finding.Reason
 		}
-		return head.Name + ": " + head.Finding.Ours, fmt.Sprintf("Read as %s: %s %s.", head.called(), head.Finding.Reason, f.Robustness())
+		return head.Name + ": " + head.Finding.Ours, fmt.Sprintf("Read as %s: %s", head.called(), head.Finding.Reason)
 	}
 	var values, reasons []string
 	for _, r := range f.Readings {
