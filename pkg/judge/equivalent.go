@@ -43,7 +43,8 @@ func (e Equivalent) judge() Finding {
 		Verdict: Undecided, Test: KindEquivalent, Unit: e.Rule.Unit, Sample: e.Rule.sample(), Mean: &mean,
 		Margin: e.Rule.scale() * e.Margin, Share: e.Share, Printed: e.Printed, Units: make([]UnitFinding, len(e.Units)),
 	}
-	var needs []string
+	needs := map[string][]string{} // the units, by what would decide
+	var order []string
 	for i, u := range e.Units {
 		s := summarize(u.Diffs, e.Rule.TestRatio)
 		f.Units[i] = UnitFinding{Name: u.Name, Estimate: e.Rule.estimate(s)}
@@ -53,7 +54,11 @@ func (e Equivalent) judge() Finding {
 			f.Units[i].Refutes = math.Abs(s.Mean) > halfWidth(u.Diffs, level/float64(len(e.Units)), e.Rule.TestRatio)
 		}
 		if f.Units[i].Side == Open {
-			needs = append(needs, u.Name+": "+e.need(u, s))
+			need := e.need(u, s)
+			if needs[need] == nil {
+				order = append(order, need)
+			}
+			needs[need] = append(needs[need], u.Name)
 		}
 	}
 	c, n := f.count(), float64(len(e.Units))
@@ -65,7 +70,10 @@ func (e Equivalent) judge() Finding {
 	case n-float64(c.against) < e.Share*n:
 		f.Verdict = NotReproduced
 	default:
-		f.Need = strings.Join(needs, "; ")
+		for i, need := range order {
+			order[i] = listed(needs[need]) + ": " + need
+		}
+		f.Need = strings.Join(order, ". ")
 	}
 	return f.worded()
 }

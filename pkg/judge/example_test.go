@@ -73,7 +73,7 @@ func ExampleEquivalent() {
 	fmt.Println(f.Reason)
 	// Output:
 	// reproduced <nil>
-	// Within ±2 points in 1 of 2 units; different in 1, open in 0. Larger by more than that: soybean.
+	// Within ±2 points in 1 of 2 units; different in 1, open in 0. Larger by more than that: soybean. By the margin: reproduced above 0.171 points.
 }
 
 func ExampleHolds() {

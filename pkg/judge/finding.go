@@ -47,7 +47,7 @@ type Finding struct {
 	Readings []ReadingFinding `json:"readings,omitempty"`
 	// Would is the verdict that StandIn does not give.
 	Would Verdict `json:"would,omitempty"`
-	// Note is that of Shown.
+	// Note is that of Shown, or what Margin says.
 	Note string `json:"note,omitempty"`
 	// Proof is why a Check cannot fail, "" of what is no check; Cases is how many independent
 	// cases were tried.

@@ -11,6 +11,7 @@
 //	Ratio       the mean of one thing is at most, or at least, so many times that of another
 //	Readings    a statement has several readings, and each is a test
 //	Both        a statement has several parts, and all must hold
+//	Margin      a test with a margin of our own, and where its verdict turns
 //	StandIn     a test on other data than the statement's: shown, without a verdict
 //	Check       a test of what cannot fail, and why
 //	Unfit       nothing can be tested, and why

@@ -656,7 +656,7 @@ func TestTheirsIsZero(t *testing.T) {
 // A mean at the margin stays there, however many trials there are.
 func TestNeedAtTheMargin(t *testing.T) {
 	f, err := Judge(Equivalent{Units: []Unit{{"a", slightly}, {"b", openPlus}}, Margin: 1})
-	if err != nil || f.Verdict != Undecided || f.Need != "a: "+wordsAtMargin+"; b: "+wordsAtMargin {
+	if err != nil || f.Verdict != Undecided || f.Need != "a, b: "+wordsAtMargin {
 		t.Errorf("got %+v (error %v)", f, err)
 	}
 }

@@ -111,6 +111,7 @@ func (f Finding) reasonOfEquivalent() string {
 	if f.Printed {
 		parts = append(parts, f.wordsOfPrinted())
 	}
+	parts = append(parts, f.wordsOfMargin())
 	return strings.Join(parts, " ")
 }
 
@@ -118,16 +119,46 @@ func (f Finding) reasonOfEquivalent() string {
 func (f Finding) wordsOfPrinted() string {
 	in := 0
 	for _, u := range f.Units {
-		if math.Abs(u.Mean) <= u.Half {
+		if u.encloses() {
 			in++
 		}
 	}
-	s := fmt.Sprintf("%d of %d printed numbers lie in our 95 %% intervals", in, len(f.Units))
-	if against := some(f.Units, func(u UnitFinding) bool { return u.Refutes }); against != "" {
-		return s + ", which contradicts, also after correction for their number: " + against + "."
+	s := fmt.Sprintf("%d of %d printed numbers lie in our 95 %% intervals%s.", in, len(f.Units), f.wordsOfGroups())
+	against := some(f.Units, func(u UnitFinding) bool { return u.Refutes })
+	switch {
+	case against != "":
+		return s + " Contradicted, also after correction for their number: " + against + "."
+	case in < len(f.Units):
+		return s + " Consistent after correction for their number."
 	}
-	return s + ": consistent."
+	return s + " Consistent."
 }
+
+// wordsOfGroups says of which groups of units not all printed numbers lie in our intervals. The group of "balance, ITML" is
+// "balance".
+func (f Finding) wordsOfGroups() (words string) {
+	in, of := map[string]int{}, map[string]int{}
+	var groups []string
+	for _, u := range f.Units {
+		group, _, _ := strings.Cut(u.Name, ", ")
+		if of[group] == 0 {
+			groups = append(groups, group)
+		}
+		of[group]++
+		if u.encloses() {
+			in[group]++
+		}
+	}
+	for _, g := range groups {
+		if in[g] < of[g] && of[g] < len(f.Units) && of[g] > 1 {
+			words += fmt.Sprintf(", of %s %d of %d", g, in[g], of[g])
+		}
+	}
+	return words
+}
+
+// encloses reports whether the interval of a difference has zero in it.
+func (u UnitFinding) encloses() bool { return math.Abs(u.Mean) <= u.Half }
 
 func (f Finding) reasonOfNumber() string {
 	theirs := *f.Theirs
@@ -232,17 +263,28 @@ func (r Rule) wordsTooMany(have int) string {
 	return fmt.Sprintf("even %d %ss would not decide", max(maxMore, 2*have), r.sample())
 }
 
-// some names at most five of the units for which is true.
+// some names the units for which is true.
 func some(units []UnitFinding, is func(UnitFinding) bool) string {
-	const shown = 5
 	var names []string
 	for _, u := range units {
 		if is(u) {
 			names = append(names, u.Name)
 		}
 	}
-	if len(names) <= shown {
-		return strings.Join(names, ", ")
+	return listed(names)
+}
+
+// listed joins names, of which at most five are given, by what is in none of them.
+func listed(names []string) string {
+	const shown = 5
+	separator, more := " / ", ""
+	for _, s := range []string{"; ", ", "} {
+		if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, strings.TrimSpace(s)) }) {
+			separator = s
+		}
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
+	if n := len(names) - shown; n > 0 {
+		names, more = names[:shown], fmt.Sprintf(" and %d more", n)
+	}
+	return strings.Join(names, separator) + more
 }

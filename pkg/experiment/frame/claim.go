@@ -211,6 +211,16 @@ func (x Test) StandIn(where string) Test {
 	return func(t *table.Table) judge.Test { return judge.StandIn{Where: where, Test: x(t)} }
 }
 
+// Margin is a test with a margin of our own, and says where its verdict turns; see judge.Margin. asked is
+// all but its Test.
+func Margin(asked judge.Margin, test func(value float64) Test) Test {
+	return func(t *table.Table) judge.Test {
+		m := asked
+		m.Test = func(value float64) judge.Test { return test(value)(t) }
+		return m
+	}
+}
+
 // Told is the test with its numbers in other words; words gives all but judge.Shown's Test.
 func (x Test) Told(words func(t *table.Table) judge.Shown) Test {
 	return func(t *table.Table) judge.Test {

@@ -123,9 +123,11 @@ var Fig1Claims = experiment.Claims([]experiment.Claim{
 		Where:     FiveOne + "Fig. 1a", Theirs: experiment.FigureOnly,
 		Predicate: "Half of the error with 1/j and with 1/√j − that of each of the two > 0 after all triplets, paired; with the losses of STE and of GNMDS for 1/j and 1/√j.",
 		Test: rootReadings(func(root, inverse string) frame.Test {
-			return frame.Positive(judge.Rule{Scale: 100, Unit: "points below half"}, Against([]string{protocol.STEERKLE, protocol.PAERKLE}, []string{inverse, root}, func(method, rival string) frame.Measure {
-				return onlineAt(rival, 1).Times(vastly).Minus(onlineAt(method, 1))
-			}))
+			return frame.Margin(judge.Margin{What: "the factor", Value: vastly, From: 0, To: 1}, func(factor float64) frame.Test {
+				return frame.Positive(judge.Rule{Scale: 100, Unit: "points below half"}, Against([]string{protocol.STEERKLE, protocol.PAERKLE}, []string{inverse, root}, func(method, rival string) frame.Measure {
+					return onlineAt(rival, 1).Times(factor).Minus(onlineAt(method, 1))
+				}))
+			})
 		}),
 	},
 	{
