@@ -36,9 +36,14 @@ var variants = []struct {
 	{"half of the pairs similar", func(s *settings) { s.Balanced = true }},
 	{"5 passes", func(s *settings) { s.Passes = 5 }},
 	{"25 passes", func(s *settings) { s.Passes = 25 }},
+	{projectionVariant, func(*settings) {}},
 }
 
-const mainVariant = "main setting"
+const (
+	mainVariant = "main setting"
+	// projectionVariant runs metrics of one dimension with all k and neighbours, in the main setting.
+	projectionVariant = "one dimension"
+)
 
 var sweptRidges = []float64{0, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1000}
 
@@ -60,7 +65,7 @@ var Sensitivity = experiment.Spec{
 			for _, v := range variants {
 				s := main
 				v.change(&s)
-				if v.name != mainVariant && reflect.DeepEqual(s, main) {
+				if v.name != mainVariant && v.name != projectionVariant && reflect.DeepEqual(s, main) {
 					continue // the main setting already is this variant
 				}
 				cells = append(cells, experiment.Cell{
@@ -130,19 +135,29 @@ func sensitivityTrial(ctx context.Context, run *experiment.Run) error {
 	}
 
 	both := []named{{euclidean, metric.Euclidean{}}, {pola, m}}
-	if err := add(s.Variant, p.train, k, append(both, named{polaTop, topDirections(m, 1)})...); err != nil || s.Variant != mainVariant {
+	swept := both
+	if s.Variant == projectionVariant {
+		f, err := p.fda(ctx, s.FDARidge)
+		if err != nil {
+			return err
+		}
+		swept = []named{{polaTop, topDirections(m, 1)}, {fda, f}}
+	} else if err := add(s.Variant, p.train, k, append(both, named{polaTop, topDirections(m, 1)})...); err != nil || s.Variant != mainVariant {
 		return err
 	}
 	for _, fixed := range s.Candidates {
-		if err := add("k = "+strconv.Itoa(fixed), p.train, fixed, both...); err != nil {
+		if err := add("k = "+strconv.Itoa(fixed), p.train, fixed, swept...); err != nil {
 			return err
 		}
 	}
 	for _, share := range []int{2, 4} {
 		kept := p.train.rows(run.Seed.Stream("neighbours " + s.Digits.String()).Perm(len(p.train.y))[:len(p.train.y)/share])
-		if err := add(fmt.Sprintf("1/%d of the neighbours", share), kept, k, both...); err != nil {
+		if err := add(fmt.Sprintf("1/%d of the neighbours", share), kept, k, swept...); err != nil {
 			return err
 		}
+	}
+	if s.Variant == projectionVariant {
+		return nil
 	}
 	for _, ridge := range sweptRidges {
 		f, err := p.fda(ctx, ridge)
@@ -166,12 +181,22 @@ type named struct {
 	metric metric.SqDister
 }
 
-// sensitivityPanel has the mean test errors of metrics by setting, of all settings that some prefixes begin, or all others.
-func sensitivityPanel(title string, begins bool, methods ...string) frame.Panel {
+// The settings of the panels, by how their names begin.
+var (
+	neighbourSettings = []string{mainVariant, "k = ", "1/"}
+	ridgeSettings     = []string{"ridge "}
+)
+
+// sensitivityPanel has the mean test errors of metrics by setting: of those that some prefixes begin; without prefixes, of those in no other panel.
+func sensitivityPanel(title string, prefixes []string, methods ...string) frame.Panel {
 	p := frame.Panel{Panel: plots.Panel{Title: title, XLabel: "test error (%)"}}
+	begins := prefixes != nil
+	if !begins {
+		prefixes = slices.Concat(neighbourSettings, ridgeSettings)
+	}
 	some := func(t *table.Table) *table.Table {
 		return frame.Only("setting", slices.DeleteFunc(t.Unique("setting"), func(setting string) bool {
-			return begins != slices.ContainsFunc([]string{mainVariant, "k = ", "1/", "ridge "}, func(prefix string) bool { return strings.HasPrefix(setting, prefix) })
+			return begins != slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(setting, prefix) })
 		})...)(t)
 	}
 	for _, m := range methods {
@@ -184,9 +209,9 @@ var sensitivityView = frame.View{
 	From:    frame.Only("method", euclidean, pola, polaTop, rca, fda).Then(frame.Called("shown", "setting", symbols.Replace)),
 	Columns: 3,
 	Panels: frame.Each(
-		sensitivityPanel("neighbours", true, euclidean, pola, polaTop),
-		sensitivityPanel("what POLA learns from", false, euclidean, pola, polaTop),
-		sensitivityPanel("ridge", true, rca, fda),
+		sensitivityPanel("neighbours", neighbourSettings, euclidean, pola, polaTop, fda),
+		sensitivityPanel("what POLA learns from", nil, euclidean, pola, polaTop),
+		sensitivityPanel("ridge", ridgeSettings, rca, fda),
 	).WithRoom(),
 	Text: &frame.Text{By: []string{"method", "", "shown", "setting"}, Cells: []frame.Cell{
 		frame.Name("method", "method"),
@@ -200,7 +225,7 @@ var sensitivityView = frame.View{
 			Shows: "Mean kNN error over some digit pairs, one choice changed at a time. Left: k, and the share of neighbours kept. Middle: pixel scaling, start threshold b₁, " +
 				"relaxation γ (Eq. 12), pair balance, passes over the pairs. Right: the ridge of RCA (without PCA) and of FDA, relative to the mean eigenvalue.",
 			Data: fmt.Sprintf("%s: the digit pairs %s.", digitSource(len(t.Unique("digits")) < len(sensitivityProblems)), strings.Join(t.Unique("digits"), ", ")),
-			Protocol: fmt.Sprintf("All else is as in Fig. 3. The first eigenvector of POLA was not run with all k and neighbours. The table adds the error on "+
+			Protocol: fmt.Sprintf("All else is as in Fig. 3. FDA stands on the left with its validated ridge. The table adds the error on "+
 				"as many other images of the training set, which this run does not train on (validation). On MNIST at full scale, that column chose the main setting (%s, b₁ = %s) and the validated ridges (RCA %s, FDA %s).",
 				describeScaling[mainSettings.Scaling], table.Format(mainSettings.B1), table.Format(mainSettings.RCARidge), table.Format(mainSettings.FDARidge)),
 			Intervals: "One seed: no intervals.",
