@@ -114,7 +114,7 @@ func sweepSettingsOf(scale experiment.Scale) (out []sweepSettings) {
 	for i, f := range sweepFactors {
 		others := slices.DeleteFunc(slices.Clone(f.values), func(v float64) bool { return v == f.main })
 		if scale == experiment.Smoke {
-			others, drawn = others[:1], 2
+			others, drawn = others[len(others)-1:], 2
 		}
 		for _, v := range others {
 			point := slices.Clone(main)
