@@ -46,22 +46,22 @@ var Sweep = experiment.Spec{
 
 // sweepFactor is a choice that the paper leaves open.
 type sweepFactor struct {
-	column, meaning string
-	values          []float64 // the grid, ascending
-	main            float64   // what most seeds of Fig2cd chose for a W of rank 2
-	noLower         bool      // below the grid there is nothing
-	set             func(s *planeSettings, v float64)
+	column, title, meaning string
+	values                 []float64 // the grid, ascending
+	main                   float64   // what most seeds of Fig2cd chose for a W of rank 2
+	noLower                bool      // below the grid there is nothing
+	set                    func(s *planeSettings, v float64)
 }
 
 var sweepFactors = []sweepFactor{
-	{"width", "σ² of the Gaussian kernel, in medians of the squared distances of labelled digits", []float64{0.125, 0.25, 0.5, 1, 2, 4}, 1, false, func(s *planeSettings, v float64) { s.Widths = []float64{v} }},
-	{"graph", "weight of the graph, 0 for none", []float64{0, 0.01, 1, 100, 10_000}, 1, true, func(s *planeSettings, v float64) { s.Weights = []float64{v} }},
-	{"power", "power of the graph's Laplacian", []float64{1, 2}, 1, true, func(s *planeSettings, v float64) { s.Power = int(v) }},
-	{"heat", "weights of the graph's edges: 0 for 1, 1 for the heat kernel, which is the Gaussian kernel", []float64{0, 1}, 0, true, func(s *planeSettings, v float64) { s.Heat = v == 1 }},
-	{"neighbours", "neighbours of the graph", []float64{4, 6, 8, 10, 12}, 6, false, func(s *planeSettings, v float64) { s.Neighbours = int(v) }},
-	{"C", "weight of quadratic slack", []float64{0.1, 1, 10, 100, 1000}, 100, false, func(s *planeSettings, v float64) { s.Cs, s.RankCs = []float64{v}, []float64{v} }},
-	{"τ", "τ in shares of that at which W vanishes", []float64{0, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3}, 0.003, true, func(s *planeSettings, v float64) { s.Taus, s.RankTaus = []float64{v}, []float64{v} }},
-	{knownFactor, "known digits, in multiples of those of the main setting", []float64{0.5, 1, 2}, 1, false, func(s *planeSettings, v float64) { s.Known = int(v * float64(s.Known)) }},
+	{"width", "σ² (medians)", "σ² of the Gaussian kernel, in medians of the squared distances of labelled digits", []float64{0.125, 0.25, 0.5, 1, 2, 4}, 1, false, func(s *planeSettings, v float64) { s.Widths = []float64{v} }},
+	{"graph", "weight of the graph", "weight of the graph, 0 for none", []float64{0, 0.01, 1, 100, 10_000}, 1, true, func(s *planeSettings, v float64) { s.Weights = []float64{v} }},
+	{"power", "power of the Laplacian", "power of the graph's Laplacian", []float64{1, 2}, 1, true, func(s *planeSettings, v float64) { s.Power = int(v) }},
+	{"heat", "heat kernel (1: yes)", "weights of the graph's edges: 0 for 1, 1 for the heat kernel, which is the Gaussian kernel", []float64{0, 1}, 0, true, func(s *planeSettings, v float64) { s.Heat = v == 1 }},
+	{"neighbours", "neighbours", "neighbours of the graph", []float64{4, 6, 8, 10, 12}, 6, false, func(s *planeSettings, v float64) { s.Neighbours = int(v) }},
+	{"C", "C", "weight of quadratic slack", []float64{0.1, 1, 10, 100, 1000}, 100, false, func(s *planeSettings, v float64) { s.Cs, s.RankCs = []float64{v}, []float64{v} }},
+	{"τ", "τ (of the largest)", "τ in shares of that at which W vanishes", []float64{0, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3}, 0.003, true, func(s *planeSettings, v float64) { s.Taus, s.RankTaus = []float64{v}, []float64{v} }},
+	{knownFactor, "known digits (× 500)", "known digits, in multiples of those of the main setting", []float64{0.5, 1, 2}, 1, false, func(s *planeSettings, v float64) { s.Known = int(v * float64(s.Known)) }},
 }
 
 // knownFactor is not drawn, for its cost: the time of a graph grows with the third power of its size.
@@ -244,28 +244,24 @@ func (p *planeProblem) toLabelled() func(rows *mat.Dense) *mat.Dense {
 	}
 }
 
-// validated is what a measure is with the setting that the rule of choice takes for a method in each trial: of all settings of the sweep that
-// with the least validation error on the labelled digits, of equals the first in the list. The rule sees no query, and no number of digits.
-func validated(of frame.Measure, method, queries string) frame.Measure {
-	return func(t *table.Table) []float64 {
-		g := t.Where("method", method, "queries", queries)
-		least, _ := frame.Least(frame.Column("inner"), of, "setting", g.Unique("setting")...)
-		return least(g)
+// validated is what a measure is, of the rows of a method with queries of a part, with the setting that the rule of choice takes in each trial:
+// of all settings of the sweep that with the least validation error on the labelled digits, of equals the first in the list. The rule sees no
+// query, and no number of digits.
+func validated(of frame.Measure) frame.Measure {
+	return func(rows *table.Table) []float64 {
+		least, _ := frame.Least(frame.Column("inner"), of, "setting", rows.Unique("setting")...)
+		return least(rows)
 	}
 }
 
-// sweepChoices are the values of each factor that the rule of choice takes. Weights of edges are no numbers, and known digits are no choice of theirs.
+// sweepChoices are the values of each factor that the rule of choice takes. Weights of edges are no numbers.
 func sweepChoices(t *table.Table) (out []experiment.Choice) {
 	for _, method := range sweepWays {
+		g := t.Where("method", method, "queries", testQueries)
 		for _, f := range sweepFactors {
-			g := t.Where("method", method)
-			if f.column == "heat" || f.column == knownFactor || g.Len() == 0 || method == pcaLabelled && !f.ofKernel() {
-				continue
+			if f.column != "heat" && g.Len() > 0 && (method != pcaLabelled || f.ofKernel()) {
+				out = append(out, experiment.Choice{What: method + ": " + f.title, NoLower: f.noLower, Grid: frame.Numbers(g, f.column), Chosen: validated(frame.Cells(f.column))(g)})
 			}
-			out = append(out, experiment.Choice{
-				What: method + ": " + f.column, NoLower: f.noLower,
-				Grid: frame.Numbers(g, f.column), Chosen: validated(frame.Cells(f.column), method, testQueries)(t),
-			})
 		}
 	}
 	return out

@@ -68,7 +68,7 @@ func TestValidated(t *testing.T) {
 	}{{"a", 0, 0.5, 1}, {"a", 1, 0.3, 2}, {"b", 0, 0.4, 3}, {"b", 1, 0.3, 9}, {"c", 0, 0.4, 9}, {"c", 1, 0.6, 9}} {
 		tb.Add(table.Key{"setting": r.setting, "trial": strconv.Itoa(r.trial), "method": ssikdrRank, "queries": testQueries}, table.Values{"inner": r.inner, "separated": r.separated})
 	}
-	if got := validated(separatedDigits, ssikdrRank, testQueries)(tb); !slices.Equal(got, []float64{3, 2}) {
+	if got := validated(separatedDigits)(tb); !slices.Equal(got, []float64{3, 2}) {
 		t.Errorf("%v digits, want 3 and 2", got)
 	}
 }

@@ -18,8 +18,8 @@ var sweepViews = []experiment.View{
 	{Name: "fig2cd-sweep", Title: "Digits that a plane separates, over settings that the paper leaves open", Draw: experiment.WithEnds(frame.View{
 		Columns: 3, Missing: "settings of the sweep",
 		Panels: frame.Each(
-			sweepPanel("Trace-SSIKDR, W of rank 2", ssikdrRank), sweepPanel("Trace-SSIKDR, top two directions", ssikdrTop),
-			sweepPanel("kernel PCA of labelled digits", pcaLabelled),
+			sweepPanel("W of rank 2", ssikdrRank), sweepPanel("top two directions of (26)", ssikdrTop),
+			sweepPanel("kernel PCA", pcaLabelled),
 		).Where("queries", testQueries),
 		Text: &frame.Text{By: []string{"method", "plane", "queries", "queries"}, Cells: []frame.Cell{
 			{Head: "settings", Of: func(rows *table.Table) string { return fmt.Sprint(len(overSettings(rows))) }},
@@ -27,10 +27,8 @@ var sweepViews = []experiment.View{
 			{Head: "settings with 6.5 or more", Of: func(rows *table.Table) string {
 				return fmt.Sprint(len(slices.DeleteFunc(overSettings(rows), func(v float64) bool { return v < atLeastSeven })))
 			}},
-			{Head: "main setting", Of: frame.PlusMinus("", separatedDigits.Where("setting", sweepMain), frame.Band{}, "%.1f").Of},
-			{Head: "chosen by validation", Of: func(rows *table.Table) string {
-				return frame.PlusMinus("", validated(separatedDigits, experiment.FirstName(rows, "method"), experiment.FirstName(rows, "queries")), frame.Band{}, "%.1f").Of(rows)
-			}},
+			frame.PlusMinus(sweepMain, separatedDigits.Where("setting", sweepMain), frame.Band{}, "%.1f"),
+			frame.PlusMinus(theChosen, validated(separatedDigits), frame.Band{}, "%.1f"),
 		}},
 		Caption: vectors.Shown("Number of digits that a plane of queries from zip.test separates, mean over seeds, against the error of the validation on the labelled digits. One dot per setting; of kernel PCA one per kernel. "+
 			"The dot of the validation is the mean over the seeds of what each seed chooses. The table has quantiles over settings.", sweepProtocol),
@@ -49,10 +47,9 @@ var sweepViews = []experiment.View{
 
 // Names of the marks of the sweep.
 const (
-	oneFactor  = "one choice changed"
-	drawnOnes  = "drawn from all grids"
-	theChosen  = "chosen by validation"
-	ofEachMark = "setting"
+	oneFactor = "one choice changed"
+	drawnOnes = "drawn from all grids"
+	theChosen = "chosen by validation"
 )
 
 var sweepStyles = protocol.StylesWith(plots.Styles{
@@ -65,7 +62,7 @@ func sweepPanel(title, method string) frame.Panel {
 	cloud := func(name string, is func(changed string) bool) frame.Mark {
 		return func(rows *table.Table) plots.Mark {
 			m := sweepStyles.Points(name)
-			for cells, g := range rows.Where("method", method).Groups(ofEachMark, "changed") {
+			for cells, g := range rows.Where("method", method).Groups("setting", "changed") {
 				if is(cells[1]) {
 					m.X, m.Y = append(m.X, 100*stat.Mean(g.Values("inner"), nil)), append(m.Y, stat.Mean(g.Values("separated"), nil))
 				}
@@ -80,15 +77,7 @@ func sweepPanel(title, method string) frame.Panel {
 		cloud(drawnOnes, func(changed string) bool { return changed == allFactors }),
 		cloud(oneFactor, func(changed string) bool { return changed != allFactors && changed != noFactor }),
 		cloud(sweepMain, func(changed string) bool { return changed == noFactor }),
-		func(rows *table.Table) plots.Mark {
-			m := sweepStyles.Points(theChosen)
-			y := validated(separatedDigits, method, testQueries)(rows)
-			if len(y) == 0 {
-				return nil
-			}
-			m.X, m.Y = []float64{100 * stat.Mean(validated(frame.Column("inner"), method, testQueries)(rows), nil)}, []float64{stat.Mean(y, nil)}
-			return m
-		},
+		frame.Scatter(sweepStyles.Points(theChosen), validated(frame.Column("inner")).Times(100).Averaged(), validated(separatedDigits).Averaged()).Where("method", method),
 		frame.Fixed(planeStyles.Reference(printedSeven, 7)), frame.Fixed(planeStyles.Reference(printedThree, 3)),
 	}}
 }
@@ -112,7 +101,7 @@ func quantileCell(head string, p float64) frame.Cell {
 // factorPanels are a panel for each factor, with the settings that differ in it alone.
 func factorPanels() (out []frame.Panel) {
 	for _, f := range sweepFactors {
-		p := frame.Panel{Panel: plots.Panel{Title: f.column, XLabel: "digits of ten", XMin: 0, XMax: 10}}
+		p := frame.Panel{Panel: plots.Panel{Title: f.title, XLabel: "digits of ten", XMin: 0, XMax: 10}}
 		of := func(t *table.Table) *table.Table {
 			var cells []string
 			for _, v := range f.values {
@@ -131,7 +120,7 @@ func factorPanels() (out []frame.Panel) {
 // settingCells are columns with the factors of a setting, and what its planes separate.
 func settingCells() (out []frame.Cell) {
 	for _, f := range sweepFactors {
-		out = append(out, frame.Name(f.column, f.column))
+		out = append(out, frame.Name(f.title, f.column))
 	}
 	for _, m := range sweepWays {
 		of := func(head, queries string, measure frame.Measure, b frame.Band, format string) {
@@ -148,13 +137,8 @@ func settingCells() (out []frame.Cell) {
 func sweepProtocol(t *table.Table) plots.Caption {
 	return plots.Caption{
 		Data: "USPS as in the files of The Elements of Statistical Learning; at smoke scale made-up digits. Each seed draws 100 labelled and 400 unlabelled digits of zip.train, and 2,000 queries of zip.test and of zip.train each.",
-		Protocol: fmt.Sprintf("As in logdet2012/fig2cd, with all open choices fixed: %s. Settings differ from this in one factor, or are %d draws from the product of the grids of the second view, but that of known digits. "+
-			"The validation is a two-fold one of the 3 nearest labelled digits in the plane: each seed takes the setting of least error, of equals the first. No query enters it. Not swept: τ of rank 2, the third plane of fig2cd, which follows from ranks, and kernel PCA of all known digits.", mainPoint(), drawnSettings),
+		Protocol: fmt.Sprintf("As in logdet2012/fig2cd, with all open choices fixed. The main setting is what most seeds of fig2cd chose for a W of rank 2: σ² of one median, a graph of weight 1 with 6 neighbours, edges of weight 1, the Laplacian's first power, C = 100, and τ = 0.003 of that at which W vanishes. Settings differ from this in one factor, or are %d draws from the product of the grids of the second view, but that of known digits. "+
+			"The validation is a two-fold one of the 3 nearest labelled digits in the plane: each seed takes the setting of least error, of equals the first. No query enters it. Not swept: τ of rank 2, the third plane of fig2cd, which follows from ranks, and kernel PCA of all known digits.", drawnSettings),
 		Intervals: experiment.TrialsNote(t, "; each draws other digits from these data"),
 	}
-}
-
-// mainPoint tells the factors of the main setting.
-func mainPoint() string {
-	return "σ² of one median, a graph of weight 1 with 6 neighbours, edges of weight 1 and the Laplacian's first power, C = 100, τ = 0.003 of that at which W vanishes (what most seeds of fig2cd chose for a W of rank 2)"
 }
