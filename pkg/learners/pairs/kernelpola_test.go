@@ -154,6 +154,7 @@ func TestKernelPOLAIsAsPrinted(t *testing.T) {
 		projected := 0
 		for i, f := range gaussianPairs(rand.New(rand.NewPCG(41, 1)), 6, 80, 1) {
 			terms := len(p.Beta)
+			p.Copy().Step(f) // leaves p as it is
 			sq, loss, step := p.Step(f)
 			if len(p.Beta) > terms+1 {
 				projected++

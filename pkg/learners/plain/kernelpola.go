@@ -2,6 +2,7 @@ package plain
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -22,7 +23,7 @@ type KernelPOLA struct {
 	B     float64
 	Beta  []float64
 	Rho   [][]float64   // ρᵢ, which may be shorter than there are pairs
-	pairs []metric.Pair // those of the vⱼ
+	Pairs []metric.Pair // those of the vⱼ
 	gram  [][]float64   // vⱼ·vₖ, k ≤ j
 	q     [][]float64   // an orthonormal basis of the span of the vⱼ, by its coordinates in them, as Rho
 }
@@ -30,29 +31,48 @@ type KernelPOLA struct {
 // NewKernelPOLA returns KernelPOLA with A = 0 and b = 1.
 func NewKernelPOLA(k func(x, y []float64) float64) *KernelPOLA { return &KernelPOLA{K: k, B: 1} }
 
+// Copy returns a learner in the same state; neither learns from what the other is shown.
+func (l *KernelPOLA) Copy() *KernelPOLA {
+	c := *l
+	c.Beta, c.Rho, c.Pairs, c.gram, c.q = slices.Clip(l.Beta), slices.Clip(l.Rho), slices.Clip(l.Pairs), slices.Clip(l.gram), slices.Clip(l.q)
+	return &c
+}
+
 // products returns vⱼ·v of all pairs j, and v·v.
 func (l *KernelPOLA) products(p metric.Pair) (c []float64, norm2 float64) {
 	inner := func(o metric.Pair) float64 { return l.K(o.X, p.X) - l.K(o.X, p.Y) - l.K(o.Y, p.X) + l.K(o.Y, p.Y) }
-	for _, o := range l.pairs {
+	for _, o := range l.Pairs {
 		c = append(c, inner(o))
 	}
 	return c, inner(p)
 }
 
-// Step learns from a pair and returns d² and the loss before, and y·α.
-func (l *KernelPOLA) Step(p metric.Pair) (sq, loss, step float64) {
-	c, norm2 := l.products(p)
+// sqDist returns d² from vⱼ·v of all pairs j.
+func (l *KernelPOLA) sqDist(c []float64) (sq float64) {
 	for i, r := range l.Rho {
 		sq += l.Beta[i] * math.Pow(along(r, c), 2)
 	}
+	return sq
+}
+
+// Loss returns the hinge loss max(0, y(d² − b) + 1).
+func (l *KernelPOLA) Loss(p metric.Pair) float64 {
+	c, _ := l.products(p)
+	return math.Max(0, float64(p.Label)*(l.sqDist(c)-l.B)+1)
+}
+
+// Step learns from a pair and returns d² and the loss before, and y·α.
+func (l *KernelPOLA) Step(p metric.Pair) (sq, loss, step float64) {
+	c, norm2 := l.products(p)
+	sq = l.sqDist(c)
 	y := float64(p.Label)
 	loss = math.Max(0, y*(sq-l.B)+1)
 	if loss == 0 {
 		return sq, 0, 0
 	}
 	step = y * loss / (norm2*norm2 + 1)
-	l.pairs, l.gram = append(l.pairs, p), append(l.gram, append(c, norm2))
-	unit := make([]float64, len(l.pairs))
+	l.Pairs, l.gram = append(l.Pairs, p), append(l.gram, append(c, norm2))
+	unit := make([]float64, len(l.Pairs))
 	unit[len(c)] = 1
 	l.orthonormal(unit)
 	l.Beta, l.Rho = append(l.Beta, -step), append(l.Rho, unit) // Eq. 4
@@ -68,7 +88,7 @@ func (l *KernelPOLA) Step(p metric.Pair) (sq, loss, step float64) {
 // orthonormal adds to the basis what is new in v, by the kernel Gram–Schmidt procedure.
 func (l *KernelPOLA) orthonormal(v []float64) {
 	const negligible = 1e-7 // of ‖v‖
-	rest := append([]float64(nil), v...)
+	rest := slices.Clone(v)
 	norm := func() float64 { return math.Sqrt(math.Max(0, along(rest, l.times(rest)))) }
 	before := norm()
 	for range 2 { // once more, for the digits that the first time loses
@@ -106,7 +126,7 @@ func (l *KernelPOLA) times(a []float64) []float64 {
 //
 //	(QᵀAQ)ₖⱼ = Σᵢ βᵢ(qₖ·rᵢ)(qⱼ·rᵢ)
 func (l *KernelPOLA) least() (lambda float64, u []float64) {
-	n := len(l.pairs)
+	n := len(l.Pairs)
 	gram := mat.NewSymDense(n, nil)
 	for j, row := range l.gram {
 		for k, g := range row {

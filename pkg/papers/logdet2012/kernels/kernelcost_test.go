@@ -34,6 +34,22 @@ func TestKernelCostCountsSteps(t *testing.T) {
 	}
 }
 
+// For each number of pairs kept the same step is timed, which changes the hypothesis.
+func TestStepsByPairsKept(t *testing.T) {
+	cell := KernelCost.Cells(experiment.Smoke)[1]
+	tb, err := KernelCost.Run(t.Context(), experimenttest.Env(), cell, experimenttest.Seed(cell.Dataset))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range cell.Settings.(kernelCostSettings).Kept {
+		for _, kind := range []string{"steps", "updates"} {
+			if got := tb.Where("kind", kind, "method", printedStep, "objects", strconv.Itoa(n)).Values("value"); len(got) != 1 || got[0] != stepsTimed {
+				t.Errorf("%d pairs kept: %s %v, want %d", n, kind, got, stepsTimed)
+			}
+		}
+	}
+}
+
 // Times that grow as the cube have the exponent 3, in each trial.
 func TestExponent(t *testing.T) {
 	var objects []float64
