@@ -33,7 +33,7 @@ func TestPredicate(t *testing.T) {
 		"parts":           {Both{{Name: "x", Test: one}}, "the part x: a mean is above 0 (a); one value per trial"},
 		"stand-in":        {StandIn{"stand-in", one}, "a mean is above 0 (a); one value per trial"},
 		"check":           {Check{Test: one, Why: "It must."}, "a mean is above 0 (a); one value per trial"},
-		"nothing":         {Unsettled{"o", "r"}, ""},
+		"nothing":         {Unsettled{"o", "r", "n"}, ""},
 	} {
 		f, err := Judge(tt.test)
 		if err != nil {

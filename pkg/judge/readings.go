@@ -248,11 +248,11 @@ func (u Unfit) judge() Finding {
 }
 
 // Unsettled is undecided for the reason given: numbers are missing without which there is
-// no test.
-type Unsettled struct{ Ours, Reason string }
+// no test. Need says which.
+type Unsettled struct{ Ours, Reason, Need string }
 
 func (u Unsettled) judge() Finding {
-	return Finding{Verdict: Undecided, Test: KindOpen, Ours: u.Ours, Reason: u.Reason}
+	return Finding{Verdict: Undecided, Test: KindOpen, Ours: u.Ours, Reason: u.Reason, Need: u.Need}
 }
 
 // Shown judges a test and tells its numbers in other words: Ours, if not "", takes the

@@ -228,7 +228,7 @@ func testDrastic(t *table.Table) judge.Test {
 		more[method] = MeanStep(method, triplets.RelationConflicting).Over(MeanStep(method, triplets.RelationImplied)).Map(math.Log2)
 		q := more[method](t)
 		if i := slices.IndexFunc(q, func(q float64) bool { return math.IsNaN(q) || math.IsInf(q, 0) }); i >= 0 {
-			return judge.Unsettled{Ours: "no quotient", Reason: fmt.Sprintf("Trial %d has no step on conflicting or on agreeing triplets (%s).", i, method)}
+			return judge.Unsettled{Ours: "no quotient", Reason: fmt.Sprintf("Trial %d has no step on conflicting or on agreeing triplets (%s).", i, method), Need: "longer streams, with steps on both"}
 		}
 		times[method] = math.Exp2(judge.Summarize(q).Mean)
 	}

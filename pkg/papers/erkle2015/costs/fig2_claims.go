@@ -115,7 +115,7 @@ func testFaster(trials []fig2Times, name string, phase func(n int) string, sizes
 			suffix += ", run once"
 		}
 		if steps == nil {
-			missing := judge.Unsettled{Ours: "not measured", Reason: "No trial has timed it."}
+			missing := judge.Unsettled{Ours: "not measured", Reason: "No trial has timed it.", Need: fmt.Sprintf("%d trials that time it", judge.MinTrials)}
 			out = append(out, judge.Reading{Name: "whole pass" + suffix, Test: missing}, judge.Reading{Name: "curves" + suffix, Test: missing})
 			continue
 		}

@@ -267,7 +267,7 @@ var neverTest = frame.Positive(protocol.Points, frame.OverGroups(func(g *table.T
 func measured(test frame.Test) frame.Test {
 	return func(t *table.Table) judge.Test {
 		if t.Len() == 0 {
-			return judge.Unsettled{Ours: "not measured", Reason: "The streams have not been run."}
+			return judge.Unsettled{Ours: "not measured", Reason: "The streams have not been run.", Need: "a run of them"}
 		}
 		return test(t)
 	}

@@ -126,7 +126,7 @@ func moreVariable(c fig1Case, rule, em string) frame.Test {
 	return func(t *table.Table) judge.Test {
 		x, y := c.Of(em, relative)(t), c.Of(rule, relative)(t)
 		if len(x) < 3 { // none is left of two when the jackknife drops one
-			return judge.Unsettled{Reason: "Only " + strconv.Itoa(len(x)) + " trials."}
+			return judge.Unsettled{Reason: "Only " + strconv.Itoa(len(x)) + " trials.", Need: "at least " + strconv.Itoa(judge.MinTrials) + " trials"}
 		}
 		judge.SameLength("trials of "+em+" and "+rule, x, y)
 		d := judge.PseudoValues(len(x), func(keep func(int) bool) float64 {
