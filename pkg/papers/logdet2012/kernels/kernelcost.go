@@ -325,7 +325,7 @@ var positive = frame.Band{Possible: [2]float64{0, math.Inf(1)}}
 func perStepMS(kind string) frame.Measure { return perStep(kind).Times(1e3) }
 
 var kernelCostViews = []experiment.View{{Name: "kernelcost", Title: "CPU time of a step in kernel space", DrawTimed: drawTimed(costPhaseOf, frame.View{
-	Missing: "steps",
+	Needs: []string{"method", kernelLogDet}, Missing: "steps of kernel LogDet",
 	Panels: func(rows *table.Table) []plots.Panel {
 		p := plots.Panel{XLabel: "objects, and pairs", YLabel: "CPU time per step (ms)", XLog: true, YLog: true}
 		rows = frame.Only("method", kernelLogDet, kernelPOLA, printedPOLA)(rows)
