@@ -11,6 +11,7 @@ import (
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/papers/logdet2012/bags"
 	"metriclab/pkg/papers/logdet2012/kernels"
+	"metriclab/pkg/papers/logdet2012/planes"
 	"metriclab/pkg/papers/logdet2012/protocol"
 	"metriclab/pkg/papers/logdet2012/vectors"
 )
@@ -19,7 +20,7 @@ import (
 var Paper = experiment.Paper{
 	Key:         protocol.PaperKey,
 	Citation:    "P. Jain, B. Kulis, J. V. Davis, I. S. Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012.",
-	Experiments: []experiment.Spec{kernels.Large, kernels.KernelCost, vectors.Fig1a, vectors.Neighbours, vectors.Fig1bc, vectors.Table1, bags.Fig2ab, bags.Fig3, kernels.Fig2cd, kernels.Sweep, kernels.Divergences, kernels.Reduction},
+	Experiments: []experiment.Spec{kernels.Large, kernels.KernelCost, vectors.Fig1a, vectors.Neighbours, vectors.Fig1bc, vectors.Table1, bags.Fig2ab, bags.Fig3, planes.Fig2cd, planes.Sweep, kernels.Divergences, kernels.Reduction},
 }
 
 // The experiments by name, for notebooks and programs.
@@ -32,8 +33,8 @@ var (
 	Table1      = vectors.Table1
 	Fig2ab      = bags.Fig2ab
 	Fig3        = bags.Fig3
-	Fig2cd      = kernels.Fig2cd
-	Fig2cdSweep = kernels.Sweep
+	Fig2cd      = planes.Fig2cd
+	Fig2cdSweep = planes.Sweep
 	Divergences = kernels.Divergences
 	Reduction   = kernels.Reduction
 )

@@ -1,3 +1,4 @@
+// Package kernels has the experiments on kernels: other divergences, reduced kernels, and what their fits cost.
 package kernels
 
 import (
@@ -168,7 +169,7 @@ func newConstrained(s *protocol.Session) (*constrained, error) {
 	c := &constrained{Session: s, x: mat.DenseCopyOf(s.Train.X)}
 	c.x.Scale(1/math.Sqrt(median), c.x)
 	for _, l := range s.Links {
-		c.constraints = append(c.constraints, within(l.Label == metric.Similar, l.I, l.J, b.Upper/median, b.Lower/median))
+		c.constraints = append(c.constraints, protocol.Within(l.Label == metric.Similar, l.I, l.J, b.Upper/median, b.Lower/median))
 	}
 	return c, nil
 }

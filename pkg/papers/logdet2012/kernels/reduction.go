@@ -155,7 +155,7 @@ func newReducible(set *datasets.Set, s reductionSettings, seed random.Seed) (*re
 	for _, link := range links {
 		i, j := chosen[link.I], chosen[link.J]
 		joined[i], joined[j] = true, true
-		r.constraints = append(r.constraints, within(link.Label == metric.Similar, i, j, u/median, l/median))
+		r.constraints = append(r.constraints, protocol.Within(link.Label == metric.Similar, i, j, u/median, l/median))
 	}
 	for _, i := range chosen {
 		if joined[i] {

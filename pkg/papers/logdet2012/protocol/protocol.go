@@ -16,6 +16,7 @@ import (
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/labels"
+	"metriclab/pkg/learners/ltkernel"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/random"
@@ -574,4 +575,12 @@ func equal(of []int, v int) (n int) {
 		}
 	}
 	return n
+}
+
+// Within is a similar pair at a squared distance of at most u, or a dissimilar one at one of at least l.
+func Within(similar bool, i, j int, u, l float64) ltkernel.Constraint {
+	if similar {
+		return ltkernel.AtMost(i, j, u)
+	}
+	return ltkernel.AtLeast(i, j, l)
 }

@@ -1,4 +1,4 @@
-package kernels
+package planes
 
 import (
 	"metriclab/pkg/experiment"
@@ -8,7 +8,7 @@ import (
 // sweepKnown is what was known when the claims of the sweep were written.
 const sweepKnown = "the numbers of digits in fig2cd, and that narrower kernels with a squared Laplacian, 10 neighbours and weights by the heat kernel had 5.6 and 5.8"
 
-const sweepRule = "Each method has the setting of the sweep with the least error of the two-fold cross-validation on the labelled digits, of equals the first. "
+const sweepRule = "Each method has the setting of the sweep with the least error of the two-fold cross-validation on the labelled digits, of equals the first; 500 digits are known, 100 of them with labels. "
 
 var separatedDigits = frame.Column("separated")
 

@@ -1,5 +1,5 @@
-// Package kernels has the experiments on kernels: Fig. 2(c, d), other divergences, reduced kernels, and what their fits cost.
-package kernels
+// Package planes has the experiments on digits in the plane: Fig. 2(c, d), and the sweep of what it leaves open.
+package planes
 
 import (
 	"context"
@@ -38,14 +38,6 @@ func fig2cdChoices(t *table.Table) []experiment.Choice {
 		}
 		return map[string][]float64{"σ² (medians)": s.Widths, "graph": s.Weights, "C": cs, "τ (of the largest)": taus, "ridge": s.Ridges}
 	})
-}
-
-// within is a similar pair at a squared distance of at most u, or a dissimilar one at one of at least l.
-func within(similar bool, i, j int, u, l float64) ltkernel.Constraint {
-	if similar {
-		return ltkernel.AtMost(i, j, u)
-	}
-	return ltkernel.AtLeast(i, j, l)
 }
 
 // The methods of Fig. 2(c, d), as they stand in the table.
@@ -257,7 +249,7 @@ func newPlaneProblem(ctx context.Context, labelled, unlabelled protocol.Part, s 
 	}
 	rng := seed.Stream("pairs, " + purpose)
 	for _, pair := range digitPairs(rng, labelled.Y, s.Far) {
-		p.constraints = append(p.constraints, within(labelled.Y[pair[0]] == labelled.Y[pair[1]], pair[0], pair[1], u, l))
+		p.constraints = append(p.constraints, protocol.Within(labelled.Y[pair[0]] == labelled.Y[pair[1]], pair[0], pair[1], u, l))
 	}
 	return p, nil
 }
