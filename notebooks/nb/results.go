@@ -203,7 +203,7 @@ func claims(root string, specs []experiment.Spec, scale string, skip func(error)
 				out[i] = "| verdict | claim | readings | more |\n|---|---|---|---|\n"
 			}
 			agree := ""
-			if r := l.Finding.Robustness(again[l.ID]...); full && r.Of > 1 {
+			if r := (judge.ReadingFinding{Afterwards: l.Afterwards, Finding: l.Finding}).Robustness(again[l.ID]...); full && r.Of > 1 {
 				agree = fmt.Sprintf("%d of %d", r.Agree, r.Of)
 			}
 			_, name, _ := strings.Cut(l.experiment, "/")

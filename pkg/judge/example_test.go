@@ -120,7 +120,7 @@ func ExampleReadings() {
 		return judge.Positive{Units: []judge.Unit{{Name: "digits", Diffs: diffs[name]}}}
 	}))
 	fmt.Println(f.Verdict, err)
-	fmt.Println(f.Robustness())
+	fmt.Println((judge.ReadingFinding{Finding: f}).Robustness())
 	for _, r := range f.Readings {
 		fmt.Printf("%s: %s\n", r.Name, r.Finding.Verdict)
 	}

@@ -190,6 +190,8 @@ func TestPositive(t *testing.T) {
 		{"the best of four weakly for", units(1, weakFor, 3, openMinus), 3, Undecided, "0 for, 0 against, 1 open"},
 		{"the best of four clearly for", units(1, isFor, 3, openMinus), 3, Reproduced, "1 for, 0 against, 0 open"},
 		{"the mean is against", units(2, isFor, 3, isAgainst), 0, NotReproduced, "The mean over units is against."},
+		{"the mean is against, the kept one open", units(1, openPlus, 3, isAgainst), 3, Undecided, "not that over those which the statement does not except; "},
+		{"the kept one is against, too", units(4, isAgainst), 3, NotReproduced, "The mean over units is against."},
 		{"balanced", units(1, isFor, 1, isAgainst), 0, NotReproduced, "against even after correction for the number of units: uB"},
 		{"open, one weakly against", units(9, openPlus, 1, weakAgainst), 0, Undecided, "0 for, 1 against, 9 open"},
 		{"open, none against", units(1, zero), 0, Undecided, "more trials would not help"},
@@ -303,6 +305,7 @@ func TestTestRatio(t *testing.T) {
 	upToDecide := func(f Finding) []any {
 		reason, _, _ := strings.Cut(f.Reason, "contains zero; ")
 		reason, _, _ = strings.Cut(reason, "by itself; ")
+		reason, _, _ = strings.Cut(reason, "does not except; ")
 		var sides []Side
 		for _, u := range f.Units {
 			sides = append(sides, u.Side)
@@ -460,8 +463,8 @@ func TestReadings(t *testing.T) {
 			t.Fatal(err)
 		}
 		head := f.Readings[tt.headline]
-		if f.Verdict != head.Finding.Verdict || f.Need != head.Finding.Need || head.Headline == "" || f.Robustness().String() != tt.robust {
-			t.Errorf("%+v: got %+v, want the verdict of reading %d, %q and not %q", tt.readings, f, tt.headline, tt.robust, f.Robustness())
+		if f.Verdict != head.Finding.Verdict || f.Need != head.Finding.Need || head.Headline == "" || (ReadingFinding{Finding: f}).Robustness().String() != tt.robust {
+			t.Errorf("%+v: got %+v, want the verdict of reading %d, %q and not %q", tt.readings, f, tt.headline, tt.robust, (ReadingFinding{Finding: f}).Robustness())
 		}
 		ours, reason := fmt.Sprint(tt.headline), fmt.Sprintf("Why %d.", tt.headline)
 		if len(readings) > 1 {
@@ -482,8 +485,15 @@ func TestRobustnessOfParts(t *testing.T) {
 		return out
 	}
 	f, err := Judge(Both{{Name: "x", Test: readings(Reproduced, NotReproduced)}, {Name: "y", Test: readings(NotReproduced, NotReproduced, Partly)}})
-	if got := f.Robustness(); err != nil || f.Verdict != Partly || got != (Robustness{Agree: 3, Of: 5}) {
+	if got := (ReadingFinding{Finding: f}).Robustness(); err != nil || f.Verdict != Partly || got != (Robustness{Agree: 3, Of: 5}) {
 		t.Errorf("%q with %v (error %v), want partly with 3 of 5", f.Verdict, got, err)
+	}
+	// What was added afterwards are all readings of a claim that was.
+	if got := (ReadingFinding{Finding: f, Afterwards: "all"}).Robustness(); got != (Robustness{Agree: 3, Of: 5, Added: 5}) {
+		t.Errorf("of a claim added afterwards %v", got)
+	}
+	if got := (ReadingFinding{Finding: Finding{Verdict: Partly}, Afterwards: "all"}).Robustness().String(); got != "added afterwards" {
+		t.Errorf("of one reading, added afterwards, %q", got)
 	}
 }
 

@@ -20,8 +20,9 @@ const forShare = 0.9
 //     in every unit, at least 90 % of the units are for, none is against.
 //   - Partly: otherwise, if the mean over all units is for, and so is some unit at the level
 //     0.05/len(units) (Bonferroni, the first step of Holm 1979): the statement holds in some.
-//   - NotReproduced: if the mean over all units is against, or is open while some
-//     unit is against at that level: more trials could not save a statement about every unit.
+//   - NotReproduced: if the mean over all units is against, and so is that over the kept ones;
+//     or if it is open while some unit is against at that level: more trials could not save a
+//     statement about every unit.
 //   - Undecided: otherwise; Finding.Need estimates how many trials would decide.
 //
 // It refuses no unit, no trial, units with different numbers of trials, a difference that
@@ -49,10 +50,19 @@ func (p Positive) judge() Finding {
 	f := Finding{
 		Test: KindPositive, Unit: p.Rule.Unit, Sample: p.Rule.sample(), Mean: &mean, Exceptions: p.Exceptions, Units: p.units(),
 	}
-	f.Verdict = f.count().verdict(total)
+	var kept []Unit
+	for i, u := range f.Units {
+		if !u.Excepted {
+			kept = append(kept, p.Units[i])
+		}
+	}
+	ofKept := meanOverUnits(kept)
+	f.Verdict = f.count().verdict(total, summarize(ofKept, p.Rule.TestRatio))
 	switch {
 	case f.Verdict == Undecided && total.Side() == For:
 		f.Need = p.needOfUnit()
+	case f.Verdict == Undecided && total.Side() == Against:
+		f.Need = p.Rule.needAt(ofKept, math.Abs(stat.Mean(ofKept, nil)), level/float64(p.Exceptions+1))
 	case f.Verdict == Undecided:
 		f.Need = p.Rule.need(overall, math.Abs(total.Mean))
 	}
@@ -125,8 +135,8 @@ func (f Finding) count() (c tally) {
 	return c
 }
 
-// verdict is that of Positive.
-func (c tally) verdict(total Summary) Verdict {
+// verdict is that of Positive, by the means over all units and over the kept ones.
+func (c tally) verdict(total, kept Summary) Verdict {
 	switch side := total.Side(); {
 	case !total.HasInterval:
 		return Undecided
@@ -134,7 +144,7 @@ func (c tally) verdict(total Summary) Verdict {
 		return Reproduced
 	case side == For && c.confirming > 0:
 		return Partly
-	case side == Against, c.refuting > 0:
+	case side == Against && kept.Side() == Against, side != Against && c.refuting > 0:
 		return NotReproduced
 	}
 	return Undecided

@@ -126,9 +126,13 @@ func (r Robustness) Add(s Robustness) Robustness {
 	return Robustness{r.Agree + s.Agree, r.Of + s.Of, r.Added + s.Added}
 }
 
-// String is "k of n readings agree, j added afterwards"; "" if there is one reading only.
+// String is "k of n readings agree, j added afterwards"; of one reading only "added afterwards",
+// or "".
 func (r Robustness) String() string {
-	if r.Of < 2 {
+	switch {
+	case r.Of < 2 && r.Added > 0:
+		return "added afterwards"
+	case r.Of < 2:
 		return ""
 	}
 	s := fmt.Sprintf("%d of %d readings agree", r.Agree, r.Of)
@@ -141,30 +145,31 @@ func (r Robustness) String() string {
 // Robustness counts the readings of a finding: of each of its parts those of the part, with
 // the part's own headline. Further tests of the same statement count with their readings;
 // what Afterwards says of a test holds for all of them.
-func (f Finding) Robustness(again ...ReadingFinding) (r Robustness) {
-	if f.Test == KindBoth && len(again) == 0 {
-		for _, part := range f.Readings {
-			r = r.Add(part.Finding.Robustness())
+func (r ReadingFinding) Robustness(again ...ReadingFinding) (out Robustness) {
+	if r.Finding.Test == KindBoth && len(again) == 0 {
+		for _, part := range r.Finding.Readings {
+			part.Afterwards = cmp.Or(part.Afterwards, r.Afterwards)
+			out = out.Add(part.Robustness())
 		}
-		return r
+		return out
 	}
-	head := f.side()
-	for _, x := range append([]ReadingFinding{{Finding: f}}, again...) {
+	head := r.Finding.side()
+	for _, x := range append([]ReadingFinding{r}, again...) {
 		leaves := []ReadingFinding{x}
 		if x.Finding.Test == KindReadings {
 			leaves = x.Finding.Readings
 		}
 		for _, leaf := range leaves {
-			r.Of++
+			out.Of++
 			if leaf.Finding.side() == head {
-				r.Agree++
+				out.Agree++
 			}
 			if leaf.Afterwards != "" || x.Afterwards != "" {
-				r.Added++
+				out.Added++
 			}
 		}
 	}
-	return r
+	return out
 }
 
 // side is the verdict, or what it would be; Reproduced for what holds by construction.

@@ -74,6 +74,8 @@ func (f Finding) reasonOfPositive() string {
 		why = "The mean over units is for, but fewer than 90 % of the units are."
 	case f.Mean.Side == For:
 		why = "The mean over units is for, but after correction for the number of units none is for by itself; " + f.Need + "."
+	case f.Mean.Side == Against && f.Verdict == Undecided:
+		why = "The mean over all units is against, but not that over those which the statement does not except; " + f.Need + "."
 	case f.Mean.Side == Against && single:
 		why = "The whole 95 % interval is below zero."
 	case f.Mean.Side == Against:

@@ -162,11 +162,11 @@ func UnderNames(names []string, test func(name string) Test) Test {
 	return Under(names, func(name string) (string, Test) { return name, test(name) })
 }
 
-// Headline is the test whose verdict is that of the reading of a name, and says why; see judge.Reading.
+// Headline is the test whose verdict is that of the reading of a name, "" for the first, and says why; see judge.Reading.
 func (x Test) Headline(name, why string) Test {
 	return func(t *table.Table) judge.Test {
 		readings, ok := x(t).(judge.Readings)
-		i := slices.IndexFunc(readings, func(r judge.Reading) bool { return r.Name == name })
+		i := slices.IndexFunc(readings, func(r judge.Reading) bool { return name == "" || r.Name == name })
 		if !ok || i < 0 {
 			judge.Refuse("no reading %q to give the verdict", name)
 		}
@@ -187,8 +187,11 @@ func (x Test) AsParts() Test {
 	}
 }
 
-// AsPrinted says why a reading is the headline: it is the paper's own setting.
-const AsPrinted = "as printed"
+// Why a reading is the headline: it is the paper's own setting, or runs the program that the paper names.
+const (
+	AsPrinted    = "as printed"
+	NamedProgram = "the program that the paper names"
+)
 
 // Parts tests a statement of several parts that must all hold; see judge.Both. Parts are pairs of a name and a Test.
 func Parts(names []string, tests ...Test) Test {

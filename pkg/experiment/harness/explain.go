@@ -228,7 +228,9 @@ type Tally struct {
 	Papers   []string        // in their order
 	Verdicts []judge.Verdict // those that occur, best first
 	Count    map[string]map[judge.Verdict]int
-	Cases    int // of Checks, how many independent cases were tried
+	Cases    int // of Checks, how many independent cases were tried: the claims of an experiment share theirs
+
+	casesOf map[string]int // by experiment
 }
 
 // Claims is the number of claims of a paper.
@@ -273,7 +275,7 @@ func TallyOf(all []Explained, table Table) Tally {
 		paper, _, _ := strings.Cut(e.Experiment, "/")
 		t.paper(paper)
 		for _, c := range e.Claims {
-			t.add(paper, c.Table, c.Finding)
+			t.add(e.Experiment, c.Table, c.Finding)
 		}
 	}
 	return t.ended()
@@ -285,7 +287,7 @@ func tallyOf(sections []*section, table Table) Tally {
 	for _, s := range sections {
 		t.paper(s.paper())
 		for _, c := range s.Claims {
-			t.add(s.paper(), c.Table(), c.Finding)
+			t.add(s.Spec.ID, c.Table(), c.Finding)
 		}
 	}
 	return t.ended()
@@ -295,7 +297,7 @@ func tallyOf(sections []*section, table Table) Tally {
 func (r *Result) Tally(table Table) Tally { return tallyOf(r.scored, table) }
 
 func newTally(table Table) Tally {
-	return Tally{Table: table, Count: map[string]map[judge.Verdict]int{}}
+	return Tally{Table: table, Count: map[string]map[judge.Verdict]int{}, casesOf: map[string]int{}}
 }
 
 func (t *Tally) paper(key string) {
@@ -304,14 +306,18 @@ func (t *Tally) paper(key string) {
 	}
 }
 
-func (t *Tally) add(paper string, table Table, f judge.Finding) {
+func (t *Tally) add(id string, table Table, f judge.Finding) {
 	if table == t.Table {
+		paper, _, _ := strings.Cut(id, "/")
 		t.Count[paper][f.Verdict]++
-		t.Cases += f.Cases
+		t.casesOf[id] = max(t.casesOf[id], f.Cases)
 	}
 }
 
 func (t Tally) ended() Tally {
+	for _, n := range t.casesOf {
+		t.Cases += n
+	}
 	for _, v := range judge.Verdicts {
 		if t.Total(v) > 0 {
 			t.Verdicts = append(t.Verdicts, v)
@@ -348,10 +354,11 @@ func linked(sections []*section) []*section {
 
 // robustness counts the readings of a claim, and those of claims with its sentence.
 func (s *section) robustness(c GradedClaim) judge.Robustness {
+	self := judge.ReadingFinding{Afterwards: c.Afterwards, Finding: c.Finding}
 	if s.sentences == nil {
-		return c.Finding.Robustness()
+		return self.Robustness()
 	}
-	return c.Finding.Robustness(s.sentences.again[c.ID]...)
+	return self.Robustness(s.sentences.again[c.ID]...)
 }
 
 // paper is the key of the paper of an experiment.

@@ -397,4 +397,4 @@ var table1Test = frame.Always(func(trial *table.Table) bool {
 		}
 	}
 	return true
-}).On(public)
+}).On(public).Check("The databases are files: nothing is drawn.", 5)

@@ -380,9 +380,13 @@ var namedHows = []string{singleHow, chainedHow}
 
 // againstBatches compares online methods with all batch methods under each reading.
 func againstBatches(online, hows []string, rule judge.Rule, compare func(r Reading, batch, online string) frame.Measure) frame.Test {
+	why := frame.AsPrinted
+	if hows[0] == singleHow {
+		why = frame.NamedProgram + "; τ as printed"
+	}
 	return frame.Under(releasedBy(hows...), func(r Reading) (string, frame.Test) {
 		return r.Name, frame.Positive(rule, learning.Against(online, learning.BatchNames, func(method, b string) frame.Measure { return compare(r, b, method) }))
-	}).Headline(released(hows[0], protocol.ByTest).Name, frame.AsPrinted)
+	}).Headline(released(hows[0], protocol.ByTest).Name, why)
 }
 
 // againstNamed compares their errors after all triplets.
@@ -482,7 +486,7 @@ func fewNamedSteps() frame.Test {
 			out = append(out, frame.Reading{Name: how + ", steps by " + part, Test: frame.Positive(protocol.Points, frame.Together(units...))})
 		}
 	}
-	return frame.Readings(out...).Headline(singleHow+", steps by test", frame.AsPrinted)
+	return frame.Readings(out...).Headline(singleHow+", steps by test", frame.NamedProgram+"; steps as printed")
 }
 
 // named says what the batch methods are in the claims on answers.
@@ -519,7 +523,9 @@ var releasedAnswersClaims = func() []experiment.Claim {
 		}
 		return Again(claims, id, "released-"+id, "released-"+figure, knownThen, predicate, named+note, test)
 	}
-	music := func(test frame.Test) frame.Test { return test.Where("cell", protocol.Music) }
+	music := func(test frame.Test) frame.Test {
+		return test.Where("cell", protocol.Music).Headline("", frame.NamedProgram)
+	}
 	return experiment.Claims([]experiment.Claim{
 		claim("fig3-ste-worse", "", onMusicNote, music(onMusic(ends, protocol.Points, steWorse))),
 		claim("fig3-as-well", "", onMusicNote, music(onMusic(ends, protocol.Points, paAsWell))),

@@ -29,7 +29,7 @@ var fig2Claims = experiment.Claims([]experiment.Claim{
 			out := slices.Concat(testFaster(trials, "gonum's step", stepPhase, fig2Times.middle, fig2Times.large),
 				later(testFaster(trials, "our own full eigendecomposition", ownPhase, fig2Times.large)),
 				later(testFaster(trials, "the named program's step", namedPhase, fig2Times.large)))
-			out[len(out)-2].Headline = "the program that the paper names"
+			out[len(out)-2].Headline = frame.NamedProgram
 			return judge.Shown{Test: out, Note: measuredStep(trials)}
 		},
 	},

@@ -106,7 +106,7 @@ func TestFig2StepTimes(t *testing.T) {
 		}
 	}
 	f := experimenttest.Judge(t, fig2Claims, "fig2-faster", tb, without)
-	if r := f.Robustness(); f.Verdict != judge.Undecided || r.Of != 8 || r.Added != 4 {
+	if r := (judge.ReadingFinding{Finding: f}).Robustness(); f.Verdict != judge.Undecided || r.Of != 8 || r.Added != 4 {
 		t.Errorf("without the named program's step: %s, %v", f.Verdict, r)
 	}
 }

@@ -29,7 +29,7 @@ func TestModerateConflicts(t *testing.T) {
 			tb.Add(key(variants.CountKind, "", trainCyclic, ""), table.Values{"count": float64(c.cyclic)})
 			tb.Add(key(variants.CountKind, "", atMostViolated, ""), table.Values{"count": float64(c.violated)})
 		}
-		if f := experimenttest.Judge(t, fig3Afterwards, "fig3-moderate-conflicts", tb, nil); f.Verdict != c.want || f.Robustness().Agree != c.agree {
+		if f := experimenttest.Judge(t, fig3Afterwards, "fig3-moderate-conflicts", tb, nil); f.Verdict != c.want || (judge.ReadingFinding{Finding: f}).Robustness().Agree != c.agree {
 			t.Errorf("%+v: %s: %s", c, f.Verdict, f.Reason)
 		}
 	}

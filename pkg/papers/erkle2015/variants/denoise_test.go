@@ -64,7 +64,7 @@ func TestDenoiseClaims(t *testing.T) {
 		{"denoise-reject", good, 200, 200, judge.NotReproduced, 2},
 		{"denoise-reject", bad, 200, 450, judge.Reproduced, 1},
 	} {
-		if f := experimenttest.Judge(t, denoiseClaims, c.claim, denoiseTable(c.valid, wrong(c.one, c.ten)), nil); f.Verdict != c.want || f.Robustness().Agree != c.agree {
+		if f := experimenttest.Judge(t, denoiseClaims, c.claim, denoiseTable(c.valid, wrong(c.one, c.ten)), nil); f.Verdict != c.want || (judge.ReadingFinding{Finding: f}).Robustness().Agree != c.agree {
 			t.Errorf("%s, %d and %d of 1000: %s, want %s: %s", c.claim, c.one, c.ten, f.Verdict, c.want, f.Reason)
 		}
 	}

@@ -49,7 +49,7 @@ func TestWeightsClaims(t *testing.T) {
 		{"weights-tuned", low, 205, 220, judge.Reproduced, 1},
 	} {
 		tb := weightsTable(c.valid, map[string]int{weightNone: 300, weightBudget: c.budget, weightShare: c.share, low: 200, high: 400, weightFixed(weightTaus[2]): 450})
-		if f := experimenttest.Judge(t, weightsClaims, c.claim, tb, nil); f.Verdict != c.want || f.Robustness().Agree != c.agree {
+		if f := experimenttest.Judge(t, weightsClaims, c.claim, tb, nil); f.Verdict != c.want || (judge.ReadingFinding{Finding: f}).Robustness().Agree != c.agree {
 			t.Errorf("%s, %d and %d of 1000: %s, want %s: %s", c.claim, c.budget, c.share, f.Verdict, c.want, f.Reason)
 		}
 	}
