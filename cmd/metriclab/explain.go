@@ -84,7 +84,11 @@ document with a checksum; docs/claims.schema.json has its fields.`,
 					}
 				}
 			case len(all) == 0:
-				fmt.Fprintf(out, "no claim is %s\n", strings.Join(verdicts, " or "))
+				of := ""
+				if len(args) > 0 {
+					of = " of " + strings.Join(args, " ")
+				}
+				fmt.Fprintf(out, "no claim%s is %s\n", of, strings.Join(verdicts, " or "))
 			case len(args) < 2:
 				out.claims(all)
 			default:

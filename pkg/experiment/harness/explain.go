@@ -352,8 +352,11 @@ func linked(sections []*section) []*section {
 	return sections
 }
 
-// robustness counts the readings of a claim, and those of claims with its sentence.
+// robustness counts the readings of a claim, and those of claims with its sentence; without a verdict none agrees.
 func (s *section) robustness(c GradedClaim) judge.Robustness {
+	if c.Finding.Verdict == judge.NotGraded {
+		return judge.Robustness{}
+	}
 	self := judge.ReadingFinding{Afterwards: c.Afterwards, Finding: c.Finding}
 	if s.sentences == nil {
 		return self.Robustness()
