@@ -195,7 +195,7 @@ func (a *app) printOutcomes(res *harness.Result, cfg harness.Config) error {
 		return err
 	}
 	smoke := cfg.Scale == experiment.Smoke
-	for table, name := range []string{harness.Sentences: "sentences", harness.Checks: "checks", harness.Ours: "questions of ours"} {
+	for table, name := range []string{harness.TableSentences: "sentences", harness.TableChecks: "checks", harness.TableOurs: "questions of ours"} {
 		if words := res.Tally(harness.Table(table)).String(); words != "" && !smoke {
 			fmt.Fprintln(a.out, name+": "+words)
 		}

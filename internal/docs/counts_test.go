@@ -40,7 +40,7 @@ func TestREADMETally(t *testing.T) {
 		t.Fatal(err)
 	}
 	readme := read(t, "README.md")
-	sentences, checks, ours := harness.TallyOf(all, harness.Sentences), harness.TallyOf(all, harness.Checks), harness.TallyOf(all, harness.Ours)
+	sentences, checks, ours := harness.TallyOf(all, harness.TableSentences), harness.TallyOf(all, harness.TableChecks), harness.TallyOf(all, harness.TableOurs)
 	for _, p := range papers.All {
 		var want string
 		for _, v := range []judge.Verdict{judge.Reproduced, judge.Partly, judge.NotReproduced, judge.Undecided, judge.Untestable} {

@@ -199,7 +199,7 @@ func TestTimesAtFullScale(t *testing.T) {
 	if d, err := draw(root, spec, spec.Views[1], "full"); err != nil || d.Caption.String() != "7.5 s." {
 		t.Errorf("drawn: %q, %v", d.Caption, err)
 	}
-	if got, err := claims(root, []experiment.Spec{spec}, "full", never); err != nil || !strings.Contains(got[harness.Sentences], "](../results/toy/count/claims.md#") {
+	if got, err := claims(root, []experiment.Spec{spec}, "full", never); err != nil || !strings.Contains(got[harness.TableSentences], "](../results/toy/count/claims.md#") {
 		t.Errorf("claims: %v, %v", got, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "timing.csv"), []byte(strings.Replace(csv, "7.5", "7.4", 1)), 0o644); err != nil {
@@ -222,7 +222,7 @@ func TestClaims(t *testing.T) {
 	never := func(error) bool { return false }
 
 	got, err := claims(root, specs, "smoke", never)
-	if err != nil || !strings.Contains(got[harness.Sentences], "\n| not graded | ") {
+	if err != nil || !strings.Contains(got[harness.TableSentences], "\n| not graded | ") {
 		t.Errorf("smoke: %v, error %v", got, err)
 	}
 	if _, err := claims(root, specs, "full", never); err == nil {
@@ -244,19 +244,19 @@ func TestClaims(t *testing.T) {
 	long.Title = strings.Repeat("é_é ", 60)
 	specs[0].Claims = []experiment.Claim{long}
 	got, err = claims(root, specs, "full", never)
-	_, row, _ := strings.Cut(strings.TrimSuffix(got[harness.Sentences], "\n"), "|---|---|---|---|\n")
+	_, row, _ := strings.Cut(strings.TrimSuffix(got[harness.TableSentences], "\n"), "|---|---|---|---|\n")
 	if n := utf8.RuneCountInString(row); err != nil || n > maxRow || n < maxRow-10 || !strings.Contains(row, "é …") || !strings.HasSuffix(row, "#"+first.ID+") |") {
 		t.Errorf("a long sentence: %d characters, error %v: %s", n, err, row)
 	}
 	again := first
 	again.ID, again.Sentence, again.Afterwards = "again", first.ID, "all rows"
 	specs[0].Claims = []experiment.Claim{first, again}
-	if got, err := claims(root, specs, "full", never); err != nil || !strings.Contains(got[harness.Sentences], " | 2 of 2 | ") || strings.Contains(got[harness.Sentences], "#again") {
+	if got, err := claims(root, specs, "full", never); err != nil || !strings.Contains(got[harness.TableSentences], " | 2 of 2 | ") || strings.Contains(got[harness.TableSentences], "#again") {
 		t.Errorf("with a further reading: %q, error %v", got, err)
 	}
 	specs[0].Claims = []experiment.Claim{first}
 	specs[0].Claims[0].Ours = true
-	if got, err := claims(root, specs, "full", never); err != nil || got[harness.Sentences] != "" || got[harness.Ours] == "" {
+	if got, err := claims(root, specs, "full", never); err != nil || got[harness.TableSentences] != "" || got[harness.TableOurs] == "" {
 		t.Errorf("a claim of ours: %q, error %v", got, err)
 	}
 	publish(t, root, specs[0], 6)

@@ -178,14 +178,14 @@ type Table int
 
 // The tables. A claim with a Sentence of another is a reading of that one, and in none.
 const (
-	Sentences Table = iota // what a paper says happens
-	Checks                 // what is proved or cannot fail, of the papers and ours
-	Ours                   // questions of ours
-	again                  // a reading of another claim's sentence: in none of the three
+	TableSentences Table = iota // what a paper says happens
+	TableChecks                 // what is proved or cannot fail, of the papers and ours
+	TableOurs                   // questions of ours
+	again                       // a reading of another claim's sentence: in none of the three
 )
 
 // Tables has the three.
-var Tables = []Table{Sentences, Checks, Ours}
+var Tables = []Table{TableSentences, TableChecks, TableOurs}
 
 // Title says above a table what it counts.
 func (t Table) Title() string {
@@ -215,11 +215,11 @@ func (c GradedClaim) Table() Table {
 	case c.Sentence != "":
 		return again
 	case c.Finding.Proof != "":
-		return Checks
+		return TableChecks
 	case c.Ours:
-		return Ours
+		return TableOurs
 	}
-	return Sentences
+	return TableSentences
 }
 
 // Tally counts the claims of a table by paper and verdict.
@@ -228,7 +228,7 @@ type Tally struct {
 	Papers   []string        // in their order
 	Verdicts []judge.Verdict // those that occur, best first
 	Count    map[string]map[judge.Verdict]int
-	Cases    int // of Checks, how many independent cases were tried: the claims of an experiment share theirs
+	Cases    int // of TableChecks, how many independent cases were tried: the claims of an experiment share theirs
 
 	casesOf map[string]int // by experiment
 }

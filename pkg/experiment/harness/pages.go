@@ -109,7 +109,7 @@ func (s *section) tallyWords() string {
 	var parts []string
 	for _, table := range Tables {
 		if words := tallyOf([]*section{s}, table).String(); words != "" {
-			if before := [...]string{"", "of checks ", "of ours "}[table]; table != Ours || !s.Spec.Ours {
+			if before := [...]string{"", "of checks ", "of ours "}[table]; table != TableOurs || !s.Spec.Ours {
 				words = before + words
 			}
 			parts = append(parts, words)

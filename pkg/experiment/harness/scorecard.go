@@ -83,13 +83,13 @@ func scorecard(sections []*section, missing []string, o Origin) []byte {
 	b.WriteString(o.sign() + "Every claim of every paper that has results here: the verdict, the paper's value and ours, with its 95 % interval.\n" +
 		"How verdicts are made: " + cmp.Or(o.Verdicts, "`go doc metriclab/pkg/judge`") + ". Beside a verdict stands how many of its readings agree.\n\n")
 	for _, table := range Tables {
-		if t := tallyOf(sections, table); len(t.Verdicts) > 0 || table == Sentences {
-			if table != Sentences {
+		if t := tallyOf(sections, table); len(t.Verdicts) > 0 || table == TableSentences {
+			if table != TableSentences {
 				b.WriteString("\n")
 			}
 			b.WriteString(t.Table.Title() + ":\n\n")
 			writeTally(&b, t)
-			if table == Checks {
+			if table == TableChecks {
 				fmt.Fprintf(&b, "\n%d of %d hold, in %d independent cases.\n", t.Total(judge.ByConstruction), t.all(), t.Cases)
 			}
 		}
@@ -108,15 +108,15 @@ func scorecard(sections []*section, missing []string, o Origin) []byte {
 		for _, table := range Tables {
 			rows := 0
 			for _, s := range p.Sections {
-				if len(s.Claims) == 0 && table == Sentences {
+				if len(s.Claims) == 0 && table == TableSentences {
 					none = append(none, fmt.Sprintf("[%s](%s/README.md)", s.Spec.ID, s.Spec.ID))
 				}
 				for _, c := range s.Claims {
 					if c.Table() != table {
 						continue
 					}
-					if rows++; rows == 1 && table != Sentences {
-						b.WriteString("\n### " + [...]string{Checks: "Checks", Ours: oursHead}[table] + "\n")
+					if rows++; rows == 1 && table != TableSentences {
+						b.WriteString("\n### " + [...]string{TableChecks: "Checks", TableOurs: oursHead}[table] + "\n")
 					}
 					if rows == 1 {
 						b.WriteString("\n| verdict | claim | paper | ours | details |\n|---|---|---|---|---|\n")

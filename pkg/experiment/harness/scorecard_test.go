@@ -92,7 +92,7 @@ func TestOursStandsApart(t *testing.T) {
 	if e := all[1]; !all[0].Ours || e.Ours || e.Claims[0].ID != "positive" || e.Claims[0].Ours || e.Claims[1].ID != "own" || !e.Claims[1].Ours {
 		t.Errorf("explained: %+v", all)
 	}
-	if n, own := TallyOf(all, Sentences).Claims("toy"), TallyOf(all, Ours).Claims("toy"); n != 1 || own != 2 {
+	if n, own := TallyOf(all, TableSentences).Claims("toy"), TallyOf(all, TableOurs).Claims("toy"); n != 1 || own != 2 {
 		t.Errorf("%d claims of the paper and %d of ours, want 1 and 2", n, own)
 	}
 }
@@ -143,7 +143,7 @@ func TestOneSentence(t *testing.T) {
 			t.Errorf("%d experiments: %d explained, the first %+v, error %v", len(alone), len(all), all[0].Claims, err)
 		}
 	}
-	if got := res.Tally(Sentences).String() + "; " + res.Tally(Checks).String() + "; " + res.Tally(Ours).String(); got != "1 reproduced; 1 holds by construction; " {
+	if got := res.Tally(TableSentences).String() + "; " + res.Tally(TableChecks).String() + "; " + res.Tally(TableOurs).String(); got != "1 reproduced; 1 holds by construction; " {
 		t.Errorf("counted %q", got)
 	}
 }
