@@ -93,8 +93,8 @@ def filters(driver):
     few = shown(driver)
     check(0 < few < total and few == shown(driver, ".claim.not-reproduced"), f"filter by verdict leaves {few} of {total} claims, of other verdicts too")
     Select(driver.find_element(By.ID, "f-whose")).select_by_visible_text("ours")
-    check(0 < shown(driver) < few and shown(driver, ".claim[data-whose=paper]") == 0, "filter by who asks: a claim of a paper is visible")
-    Select(driver.find_element(By.ID, "f-whose")).select_by_visible_text("the papers'")
+    check(0 < shown(driver) < few and shown(driver, ".claim[data-whose=sentence]") == 0, "filter by table: a sentence of a paper is visible")
+    Select(driver.find_element(By.ID, "f-whose")).select_by_visible_text("sentences of the papers")
     paper.select_by_visible_text("pola2004")
     check(0 < shown(driver) < few and shown(driver, ".exp:not([data-paper=pola2004])") == 0, "filter by paper: another paper is visible")
     check(shown(driver, ".side a[href='#rmp2007']") == 0, "the menu has a paper that is filtered out")
@@ -103,7 +103,7 @@ def filters(driver):
     exp.select_by_visible_text("pola2004/fig3")
     check(shown(driver, ".exp") == 1 and shown(driver) == 8, f"filter by experiment shows {shown(driver, '.exp')} experiments, {shown(driver)} claims")
     driver.find_element(By.ID, "f-reset").click()
-    for whose in ("paper", "ours"):
+    for whose in ("sentence", "ours"):
         bar = driver.find_element(By.CSS_SELECTOR, f".bar a[data-paper=erkle2015][data-whose={whose}][data-choose=undecided]")
         bar.click()
         check(shown(driver) == int(bar.text) == shown(driver, f"[data-paper=erkle2015] .undecided.claim[data-whose={whose}]"), "a bar of the overview does not choose its claims")
