@@ -90,6 +90,11 @@ Exit codes: 0 all is well, whatever the verdicts; 1 some job, figure or claim fa
 
 // reseed runs the experiments and prints which verdicts differ from those of base.
 func (a *app) reseed(ctx context.Context, sel []harness.Selected, cfg, base harness.Config, publish bool) error {
+	// What cannot be compared with is told before hours of jobs.
+	now, err := harness.Explain(ctx, sel, base)
+	if err != nil {
+		return err
+	}
 	p := a.progress(cfg)
 	cfg.Progress = p.event
 	silent := context.AfterFunc(ctx, p.interrupted)
@@ -102,10 +107,6 @@ func (a *app) reseed(ctx context.Context, sel []harness.Selected, cfg, base harn
 	ran := a.printRun(sel, res, cfg)
 	if res.Interrupted {
 		return ran
-	}
-	now, err := harness.Explain(ctx, sel, base)
-	if err != nil {
-		return err
 	}
 	if err := a.printSeeds(seeds, now); err != nil {
 		return err

@@ -3,6 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -144,5 +147,24 @@ func TestTopics(t *testing.T) {
 		if c.run("--help"); !strings.Contains(c.out.String(), "help "+topic.Name()) || !strings.Contains(c.out.String(), topic.Short) {
 			t.Errorf("help %s is not listed", topic.Name())
 		}
+	}
+}
+
+// Results that another seed cannot be compared with are told before any of its jobs runs.
+func TestReseedLooksFirst(t *testing.T) {
+	t.Chdir(t.TempDir())
+	c := newCommand(toys(nil))
+	if code := c.run("run", "lines", "--scale", "full"); code != exitOK {
+		t.Fatalf("run: exit code %d\n%s", code, c.err.String())
+	}
+	if err := os.WriteFile(filepath.Join("results", "seeds.json"), []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c = newCommand(toys(nil))
+	if code := c.run("reseed", "lines"); code != exitFailed || !strings.Contains(c.err.String(), "seeds.json cannot be used") {
+		t.Errorf("exit code %d\n%s", code, c.err.String())
+	}
+	if _, err := os.Stat(filepath.Join("out", "seed2")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("jobs of another seed ran: %v", err)
 	}
 }
