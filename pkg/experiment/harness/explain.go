@@ -204,10 +204,8 @@ func (t Table) String() string { return tableNames.Text(t) }
 // MarshalText is String.
 func (t Table) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// Robust says how many readings of a claim agree, ReadingOf of which one it is a further reading.
+// Robust says how many readings of a claim agree.
 func (s *section) Robust(c GradedClaim) string { return s.robustness(c).String() }
-
-func (s *section) ReadingOf(c GradedClaim) string { return c.Sentence }
 
 // Table is where a claim counts.
 func (c GradedClaim) Table() Table {
