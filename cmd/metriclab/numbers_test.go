@@ -431,7 +431,7 @@ func measured(t *testing.T, c *command, line string) (out []series) {
 	return out
 }
 
-// processor names what decides on the last bits: the products of matrices, and whether the compiler fuses a product and a sum.
+// processor names what decides on the last bits: whether products of matrices are fused, and whether the compiler fuses a product and a sum.
 func processor() string {
 	level := ""
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -441,7 +441,10 @@ func processor() string {
 			}
 		}
 	}
-	return runtime.GOARCH + level + ", " + product.Path()
+	if product.Path() == "gonum, without FMA" {
+		level += ", without FMA"
+	}
+	return runtime.GOARCH + level
 }
 
 // sameWord compares two words: to the last digit on the processor that the golden numbers are of, else up to 1e-9 relative, by which sums in another

@@ -5,7 +5,7 @@
 // or with what is there where a product is added; then s = math.FMA(x[l], y[l], s) for l = 0, 1, …. Neither the width of the
 // registers nor the size of the blocks changes the chain. It follows that
 //
-//   - AVX2 assembly and pure Go give the same bits, on amd64, arm64 and other processors;
+//   - AVX-512 assembly, AVX2 assembly and pure Go give the same bits, on amd64, arm64 and other processors;
 //   - a part of a product (some rows, some columns) has the bits of the whole, so that callers may split
 //     one among goroutines: the package itself starts none;
 //   - A·Aᵀ and Aᵀ·A are symmetric to the bit, and Syrk gives the bits of Gemm.
@@ -14,15 +14,19 @@
 //
 // # Paths
 //
-// The processor decides among three paths; Path tells which one it is.
+// The processor decides among four paths; Path tells which one it is.
 //
-//   - Processors of amd64 with AVX2 and FMA run assembly, unless the build tag noasm is set. The generator of the
-//     assembly is in the folder asm, a module of its own.
+//   - Processors of amd64 with AVX-512F run assembly for 512 bits, and that for AVX2 where one side of a product
+//     is so short that a wide tile would mostly multiply zeros.
+//   - Processors of amd64 with AVX2 and FMA run assembly for 256 bits.
 //   - Other processors with fused multiply-adds (amd64 with FMA, arm64, loong64, ppc64, ppc64le,
 //     riscv64, s390x) run pure Go.
 //   - All others (amd64 without FMA, wasm, 386, arm, mips) would need a software math.FMA, more than
 //     ten times as slow. They run gonum's product and give up equal bits. gonum also skips zeros of A:
 //     there 0·Inf and 0·NaN can count as 0. It uses several goroutines.
+//
+// A lesser path can be had for a test: GODEBUG=cpu.avx512f=off, cpu.avx2=off and cpu.fma=off, which the package
+// golang.org/x/sys/cpu reads, take away what they name; the build tag noasm leaves out all assembly.
 //
 // # Memory
 //
@@ -139,16 +143,21 @@ const (
 	viaGonum path = iota
 	viaGo
 	viaAVX2
+	viaAVX512
 )
+
+var pathNames = [...]string{viaGonum: "gonum, without FMA", viaGo: "pure Go with FMA", viaAVX2: "AVX2 and FMA", viaAVX512: "AVX-512"}
 
 var current = detect()
 
-// detect returns the path of this processor. The package cpu reports AVX2 and FMA only if
+// detect returns the path of this processor. The package cpu reports AVX-512 and AVX2 only if
 // the system saves their registers.
 func detect() path {
 	switch runtime.GOARCH {
 	case "amd64":
 		switch {
+		case assembly && cpu.X86.HasAVX512F && cpu.X86.HasAVX2 && cpu.X86.HasFMA:
+			return viaAVX512
 		case assembly && cpu.X86.HasAVX2 && cpu.X86.HasFMA:
 			return viaAVX2
 		case cpu.X86.HasFMA:
@@ -160,11 +169,9 @@ func detect() path {
 	return viaGonum
 }
 
-// Path says how this processor multiplies: "AVX2 and FMA", "pure Go with FMA", or "gonum, without FMA",
+// Path says how this processor multiplies: "AVX-512", "AVX2 and FMA", "pure Go with FMA", or "gonum, without FMA",
 // whose bits differ from those of the others.
-func Path() string {
-	return [...]string{viaGonum: "gonum, without FMA", viaGo: "pure Go with FMA", viaAVX2: "AVX2 and FMA"}[current]
-}
+func Path() string { return pathNames[current] }
 
 func transposed(t blas.Transpose) bool {
 	switch t {
@@ -231,19 +238,40 @@ func lines(m blas64.General, rows bool) factor {
 	return f
 }
 
-// The sizes of tiles, which stay in registers, and of packed blocks. A block of the left factor stays in the
-// second-level cache (288 KiB), a panel of the right one in the first (24 KiB).
+// The sizes of packed blocks, multiples of those of every tile. A block of the left factor stays in the second-level
+// cache (288 KiB), a panel of the right one, of as many lines as a tile has columns, in the first (24 or 32 KiB).
 const (
-	rows, cols = 4, 12
 	blockRows  = 144
 	blockDepth = 256
 	blockCols  = 960
 )
 
+// A shape is that of a tile, whose sums stay in registers: 12 of 16 registers of 256 bits, 24 of 32 of 512 bits.
+type shape struct{ rows, cols int }
+
+var shapes = [...]shape{viaGo: {4, 12}, viaAVX2: {4, 12}, viaAVX512: {12, 16}}
+
+// largest is the size of the largest tile.
+const largest = 12 * 16
+
+// filled returns how many numbers the tiles have that cover m rows and n columns.
+func (s shape) filled(m, n int) int {
+	return (m + s.rows - 1) / s.rows * s.rows * ((n + s.cols - 1) / s.cols * s.cols)
+}
+
+// suited returns viaAVX2 instead of viaAVX512 where tiles of AVX-512 would cover at least twice as much, since a
+// register of theirs holds twice as many numbers.
+func (p path) suited(m, n int) path {
+	if p == viaAVX512 && shapes[viaAVX512].filled(m, n) >= 2*shapes[viaAVX2].filled(m, n) {
+		return viaAVX2
+	}
+	return p
+}
+
 // workspace is what a call needs of its own.
 type workspace struct {
 	left, right []float64
-	edge        [rows * cols]float64
+	edge        [largest]float64
 }
 
 var workspaces = sync.Pool{New: func() any { return new(workspace) }}
@@ -253,6 +281,8 @@ var workspaces = sync.Pool{New: func() any { return new(workspace) }}
 func multiply(p path, left, right factor, dst blas64.General, add, upper bool) {
 	w := workspaces.Get().(*workspace)
 	defer workspaces.Put(w)
+	p = p.suited(left.n, right.n)
+	rows, cols := shapes[p].rows, shapes[p].cols
 	for j := 0; j < right.n; j += blockCols {
 		n := min(blockCols, right.n-j)
 		for l := 0; l < left.depth; l += blockDepth {
@@ -273,6 +303,7 @@ func multiply(p path, left, right factor, dst blas64.General, add, upper bool) {
 // block adds the product of packed blocks to m rows of dst from i on and n columns from j on, or, unless
 // load, stores it there.
 func (w *workspace) block(p path, i, m, j, n, depth int, dst blas64.General, load, upper bool) {
+	rows, cols := shapes[p].rows, shapes[p].cols
 	for c := 0; c < n; c += cols {
 		b := w.right[c*depth:][:cols*depth]
 		for r := 0; r < m; r += rows {
@@ -303,19 +334,24 @@ func (w *workspace) block(p path, i, m, j, n, depth int, dst blas64.General, loa
 	}
 }
 
-// tile runs tileGo, or its twin in assembly.
+// tile runs tileGo, or one of its twins in assembly.
 func tile(p path, k int, a, b, c []float64, stride int, load bool) {
-	if p == viaAVX2 {
-		_, _, _ = a[rows*k-1], b[cols*k-1], c[(rows-1)*stride+cols-1]
+	s := shapes[p]
+	_, _, _ = a[s.rows*k-1], b[s.cols*k-1], c[(s.rows-1)*stride+s.cols-1]
+	switch p {
+	case viaAVX512:
+		tileAVX512(k, &a[0], &b[0], &c[0], stride, load)
+	case viaAVX2:
 		tileAVX2(k, &a[0], &b[0], &c[0], stride, load)
-		return
+	default:
+		tileGo(k, a, b, c, stride, load)
 	}
-	tileGo(k, a, b, c, stride, load)
 }
 
 // tileGo adds a product to the first 12 numbers of 4 rows of c, which are stride apart, or, unless load, stores it
 // there. Of the factors, a has k columns of 4 numbers, b has k rows of 12.
 func tileGo(k int, a, b, c []float64, stride int, load bool) {
+	const rows, cols = 4, 12
 	for j := 0; j < cols; j += 2 {
 		c0, c1, c2, c3 := c[j:][:2], c[stride+j:][:2], c[2*stride+j:][:2], c[3*stride+j:][:2]
 		var s00, s01, s10, s11, s20, s21, s30, s31 float64
@@ -344,6 +380,12 @@ func pack(buffer []float64, f factor, i, n, l, depth, width int) []float64 {
 	buffer = buffer[:size]
 	for p := 0; p < n; p += width {
 		panel := buffer[p*depth:][:width*depth]
+		if !f.along && width > 4 && p+width <= n { // the numbers of a panel lie together in each row
+			for k := range depth {
+				copy(panel[k*width:][:width], f.data[(l+k)*f.stride+i+p:])
+			}
+			continue
+		}
 		for q := 0; q < width; q += 4 { // four lines at a time; width is a multiple of 4
 			packFour(panel[q:], f, i+p+q, min(4, n-p-q), l, depth, width)
 		}
@@ -375,7 +417,8 @@ func packFour(panel []float64, f factor, i, n, l, depth, width int) {
 		}
 	default:
 		for k := range depth {
-			*(*[4]float64)(panel[k*width:]) = *(*[4]float64)(f.data[(l+k)*f.stride+i:])
+			to, from := panel[k*width:][:4], f.data[(l+k)*f.stride+i:][:4]
+			to[0], to[1], to[2], to[3] = from[0], from[1], from[2], from[3]
 		}
 	}
 }

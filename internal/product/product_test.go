@@ -40,10 +40,8 @@ func rare(r *rand.Rand, m blas64.General) blas64.General {
 
 // paths are those that promise equal bits and run here.
 func paths() []path {
-	if current == viaAVX2 {
-		return []path{viaGo, viaAVX2}
-	}
-	return []path{viaGo}
+	all := []path{viaGo, viaAVX2, viaAVX512}
+	return all[:max(1, slices.Index(all, current)+1)]
 }
 
 // chain is the definition of an element of op(a)·op(b), added to s.
@@ -83,7 +81,7 @@ var sizes = [][3]int{
 	{0, 3, 2}, {3, 0, 2}, {3, 2, 0}, {0, 0, 0}, {1, 1, 1}, {2, 3, 4}, {4, 12, 1}, {4, 12, 7}, {5, 13, 9},
 	{3, 11, 4}, {8, 24, 16}, {9, 25, 3}, {31, 37, 41}, {1, 50, 20}, {50, 1, 20}, {blockRows + 1, 13, 5},
 	{2*blockRows - 1, 3, 3}, {5, blockCols + 1, 3}, {4, 2*blockCols - 5, 2}, {7, 14, blockDepth + 1},
-	{4, 12, 2*blockDepth + 3}, {blockRows + 2, 25, blockDepth + 2},
+	{4, 12, 2*blockDepth + 3}, {blockRows + 2, 25, blockDepth + 2}, {11, 15, 6}, {12, 16, 5}, {13, 17, 4}, {25, 49, 11},
 }
 
 func TestGemm(t *testing.T) {
@@ -312,5 +310,73 @@ func TestPanics(t *testing.T) {
 func TestPath(t *testing.T) {
 	if p := Path(); p == "" || (current == viaGonum) != strings.Contains(p, "without FMA") {
 		t.Errorf("Path() = %q on path %d", p, current)
+	}
+}
+
+// Assembly gives the bits of pure Go, for many sizes, strides and kinds of products.
+func TestAssembly(t *testing.T) {
+	for _, p := range []path{viaAVX2, viaAVX512} {
+		t.Run(pathNames[p], func(t *testing.T) {
+			if !slices.Contains(paths(), p) {
+				t.Skipf("not done: no %s here", pathNames[p])
+			}
+			r := rand.New(rand.NewPCG(11, uint64(p)))
+			for range 300 {
+				m, n, k := 1+r.IntN(70), 1+r.IntN(70), 1+r.IntN(40)
+				tA, tB, add := transposes[r.IntN(2)], transposes[r.IntN(2)], r.IntN(2) == 1
+				aRows, aCols := op(tA, m, k)
+				bRows, bCols := op(tB, k, n)
+				a := rare(r, random(r, aRows, aCols, aCols+r.IntN(9)))
+				b := rare(r, random(r, bRows, bCols, bCols+r.IntN(9)))
+				want := random(r, m, n, n+r.IntN(9))
+				got := want
+				got.Data = slices.Clone(want.Data)
+				gemm(viaGo, tA, tB, a, b, want, add)
+				gemm(p, tA, tB, a, b, got, add)
+				if i := differ(got.Data, want.Data); i >= 0 {
+					t.Fatalf("%d×%d×%d, transposes %c %c, add %v: element %d is %v, in pure Go %v", m, n, k, tA, tB, add, i, got.Data[i], want.Data[i])
+				}
+				square := random(r, m, m, m+r.IntN(9))
+				whole, part := square, square
+				whole.Data, part.Data = slices.Clone(square.Data), slices.Clone(square.Data)
+				upper := func(g blas64.General) blas64.Symmetric {
+					return blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: g.Stride, Data: g.Data}
+				}
+				syrk(viaGo, tA, a, upper(whole))
+				syrk(p, tA, a, upper(part))
+				if i := differ(part.Data, whole.Data); i >= 0 {
+					t.Fatalf("Syrk of order %d, depth %d, %c: element %d is %v, in pure Go %v", m, k, tA, i, part.Data[i], whole.Data[i])
+				}
+			}
+		})
+	}
+}
+
+// differ returns the first place where x and y have other bits, or -1.
+func differ(x, y []float64) int {
+	for i := range x {
+		if !same(x[i], y[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Wide tiles are for products that fill them.
+func TestSuited(t *testing.T) {
+	for _, test := range []struct {
+		m, n int
+		want path
+	}{
+		{1, 16, viaAVX2}, {4, 1000, viaAVX2}, {1000, 1, viaAVX512}, {8, 1000, viaAVX512}, {12, 16, viaAVX512}, {784, 784, viaAVX512},
+	} {
+		if got := viaAVX512.suited(test.m, test.n); got != test.want {
+			t.Errorf("%d×%d: tiles of %s, want those of %s", test.m, test.n, pathNames[got], pathNames[test.want])
+		}
+		for _, p := range []path{viaGo, viaAVX2} {
+			if got := p.suited(test.m, test.n); got != p {
+				t.Errorf("%d×%d: %s became %s", test.m, test.n, pathNames[p], pathNames[got])
+			}
+		}
 	}
 }

@@ -8,3 +8,8 @@ package product
 //
 //go:noescape
 func tileAVX2(k int, a *float64, b *float64, c *float64, stride int, load bool)
+
+// tileAVX512 is tileGo with AVX-512F: c points at the first of 12 rows of 16 numbers, stride numbers apart.
+//
+//go:noescape
+func tileAVX512(k int, a *float64, b *float64, c *float64, stride int, load bool)

@@ -3,24 +3,31 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
 const (
-	rows   = 4  // of a tile, as in package product
-	cols   = 12 // of a tile, as in package product
-	lanes  = 4  // numbers in a register
-	size   = 8  // bytes of a number
-	unroll = 4  // steps of k in one pass of the loop
+	size   = 8 // bytes of a number
+	unroll = 4 // steps of k in one pass of the loop
 )
 
 func main() {
 	build.ConstraintExpr("!noasm")
-	build.TEXT("tileAVX2", build.NOSPLIT, "func(k int, a, b, c *float64, stride int, load bool)")
+	tile("AVX2", "AVX2 and FMA", 4, 12, 4, build.YMM, func(r reg.VecVirtual) { build.VXORPD(r, r, r) })
+	// VXORPD would need AVX512DQ.
+	tile("AVX512", "AVX-512F", 12, 16, 8, build.ZMM, func(r reg.VecVirtual) { build.VPXORQ(r, r, r) })
+	build.Generate()
+}
+
+// tile writes a function for tiles of rows × cols numbers, in registers of so many lanes. Rows is a multiple of 4.
+func tile(name, needs string, rows, cols, lanes int, register func() reg.VecVirtual, zero func(reg.VecVirtual)) {
+	build.TEXT("tile"+name, build.NOSPLIT, "func(k int, a, b, c *float64, stride int, load bool)")
 	build.Pragma("noescape")
-	build.Doc("tileAVX2 is tileGo with AVX2 and FMA: c points at the first of 4 rows of 12 numbers, stride numbers apart.")
+	build.Doc(fmt.Sprintf("tile%s is tileGo with %s: c points at the first of %d rows of %d numbers, stride numbers apart.", name, needs, rows, cols))
 	k := build.Load(build.Param("k"), build.GP64())
 	a := build.Load(build.Param("a"), build.GP64())
 	b := build.Load(build.Param("b"), build.GP64())
@@ -28,19 +35,27 @@ func main() {
 	stride := build.Load(build.Param("stride"), build.GP64())
 	load := build.Load(build.Param("load"), build.GP8())
 	build.SHLQ(operand.Imm(3), stride) // in bytes
-	third := build.GP64()
-	build.LEAQ(operand.Mem{Base: c, Index: stride, Scale: 2}, third)
+	// Every second row has a pointer.
+	pointers := []reg.Register{c}
+	for len(pointers) < rows/2 {
+		next := build.GP64()
+		build.LEAQ(operand.Mem{Base: pointers[len(pointers)-1], Index: stride, Scale: 2}, next)
+		pointers = append(pointers, next)
+	}
 	at := func(row, lane int) operand.Mem {
-		m := operand.Mem{Base: c, Disp: lane * lanes * size}
-		if row >= 2 {
-			m.Base = third
-		}
+		m := operand.Mem{Base: pointers[row/2], Disp: lane * lanes * size}
 		if row%2 == 1 {
 			m.Index, m.Scale = stride, 1
 		}
 		return m
 	}
-	var sums [rows][cols / lanes]reg.VecVirtual
+	sums := make([][]reg.VecVirtual, rows)
+	for i := range sums {
+		sums[i] = make([]reg.VecVirtual, cols/lanes)
+		for j := range sums[i] {
+			sums[i][j] = register()
+		}
+	}
 	each := func(f func(i, j int)) {
 		for i := range sums {
 			for j := range sums[i] {
@@ -48,7 +63,6 @@ func main() {
 			}
 		}
 	}
-	each(func(i, j int) { sums[i][j] = build.YMM() })
 
 	build.Comment("The chains begin with 0, or go on from c.")
 	build.TESTB(load, load)
@@ -56,16 +70,16 @@ func main() {
 	each(func(i, j int) { build.VMOVUPD(at(i, j), sums[i][j]) })
 	build.JMP(operand.LabelRef("start"))
 	build.Label("zero")
-	each(func(i, j int) { build.VXORPD(sums[i][j], sums[i][j], sums[i][j]) })
+	each(func(i, j int) { zero(sums[i][j]) })
 
 	step := func(u int) {
-		var right [cols / lanes]reg.VecVirtual
+		right := make([]reg.VecVirtual, cols/lanes)
 		for j := range right {
-			right[j] = build.YMM()
+			right[j] = register()
 			build.VMOVUPD(operand.Mem{Base: b, Disp: (u*cols + j*lanes) * size}, right[j])
 		}
 		for i := range rows {
-			left := build.YMM()
+			left := register()
 			build.VBROADCASTSD(operand.Mem{Base: a, Disp: (u*rows + i) * size}, left)
 			for j := range right {
 				build.VFMADD231PD(left, right[j], sums[i][j])
@@ -99,5 +113,4 @@ func main() {
 	each(func(i, j int) { build.VMOVUPD(sums[i][j], at(i, j)) })
 	build.VZEROUPPER()
 	build.RET()
-	build.Generate()
 }
