@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"metriclab/internal/cores"
 	"metriclab/pkg/feedback"
 	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/catalog"
@@ -481,39 +483,29 @@ func (e *Evaluation) Verdict() string {
 	return fmt.Sprintf("These data do not tell whether %s is better than %s: %s of the difference in %s contains zero.", name, from, an, m.Name)
 }
 
-// parallel does the jobs 0..n−1 on up to GOMAXPROCS goroutines and returns the
+// parallel does the jobs 0..n−1 on the cores that are idle and returns the
 // error of the lowest job that failed. It begins no job after one has failed or
 // ctx has ended.
 func parallel(ctx context.Context, n int, p Progress, job func(ctx context.Context, i int) error) error {
 	var mu sync.Mutex
-	next, done := 0, 0
+	done := 0
 	errs := make([]error, n)
-	failed := false
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		wg.Go(func() {
-			for {
-				mu.Lock()
-				i := next
-				if i >= n || failed || ctx.Err() != nil {
-					mu.Unlock()
-					return
-				}
-				next++
-				mu.Unlock()
-				err := job(ctx, i)
-				mu.Lock()
-				errs[i] = err
-				failed = failed || err != nil
-				done++
-				if p != nil {
-					p(done, n)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
+	var failed atomic.Bool
+	cores.Do(n, func(i int) {
+		if failed.Load() || ctx.Err() != nil {
+			return
+		}
+		errs[i] = job(ctx, i)
+		if errs[i] != nil {
+			failed.Store(true)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		if p != nil {
+			p(done, n)
+		}
+	})
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/cores"
 	"metriclab/internal/matrix"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
@@ -205,7 +206,7 @@ const vectorBlock, vectorBlocks = 1 << 19, 1 << 20
 const vectorWorkers = 8
 
 // Transform writes the coordinates of all vectors of a file, in blocks. Memory does not depend on the length of the file. It is a block of at most 4 MB of
-// vectors, and as much of coordinates, for each of GOMAXPROCS goroutines, at most 8, and 8 MB for all together; a row may take more. It returns the errors of
+// vectors, and as much of coordinates, for each idle core, at most 8, and 8 MB for all together; a row may take more. It returns the errors of
 // both files, the first one of the lowest row, and the one of ctx. The metric of rank 0 gives ErrZero. The caller commits out. It panics if the files do not
 // fit each other or the model.
 func (m *Vectors) Transform(ctx context.Context, in *vectors.File, out *vectors.Writer, p Progress) error {
@@ -227,35 +228,34 @@ func (m *Vectors) Transform(ctx context.Context, in *vectors.File, out *vectors.
 	next, done, failed := 0, 0, blocks
 	var first error
 	var zeros vectors.Zeros
-	var wg sync.WaitGroup
-	for range min(workers, blocks) {
-		wg.Go(func() {
-			buffer, z := make([]float64, min(per, in.Rows())*d), make([]float64, min(per, in.Rows())*r)
-			for {
-				mu.Lock()
-				b := next
-				next++
-				stop := b >= failed || ctx.Err() != nil
-				mu.Unlock()
-				if stop {
-					return
-				}
-				top := b * per
-				n := min(per, in.Rows()-top)
-				none, err := m.transformBlock(in, out, l, buffer[:n*d], z[:n*r], top)
-				mu.Lock()
-				zeros.Join(none)
-				if err != nil && b < failed {
-					failed, first = b, err
-				}
-				if done += n; p != nil {
-					p(done, in.Rows())
-				}
-				mu.Unlock()
+	cores.Do(min(workers, blocks), func(int) {
+		var buffer, z []float64
+		for {
+			mu.Lock()
+			b := next
+			next++
+			stop := b >= failed || ctx.Err() != nil
+			mu.Unlock()
+			if stop {
+				return
 			}
-		})
-	}
-	wg.Wait()
+			if buffer == nil {
+				buffer, z = make([]float64, min(per, in.Rows())*d), make([]float64, min(per, in.Rows())*r)
+			}
+			top := b * per
+			n := min(per, in.Rows()-top)
+			none, err := m.transformBlock(in, out, l, buffer[:n*d], z[:n*r], top)
+			mu.Lock()
+			zeros.Join(none)
+			if err != nil && b < failed {
+				failed, first = b, err
+			}
+			if done += n; p != nil {
+				p(done, in.Rows())
+			}
+			mu.Unlock()
+		}
+	})
 	if err := ctx.Err(); err != nil {
 		return err
 	}

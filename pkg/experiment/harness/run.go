@@ -36,6 +36,7 @@ import (
 	"unicode/utf8"
 
 	"metriclab/internal/atomicfile"
+	"metriclab/internal/cores"
 	"metriclab/internal/cpushare"
 	"metriclab/internal/plural"
 	"metriclab/internal/shellword"
@@ -669,17 +670,23 @@ func (r *runner) do(ctx context.Context, t task) ended {
 	return e
 }
 
-// measured runs a trial and its clocks.
+// measured runs a trial and its clocks. It occupies a core, so that the trials at work do not use more cores than there are; where
+// times are the result it occupies all, so that they are those of one core.
 func measured(ctx context.Context, s experiment.Spec, env experiment.Env, job Job, w World, m *cpushare.Meter) (rows *table.Table, info runInfo, stack string, err error) {
+	used := 1
+	if s.Timing {
+		used = cores.All
+	}
+	defer cores.Occupy(used)()
 	account := m.Begin()
 	laps := &laps{now: w.now, cpu: func() time.Duration { return m.Read(account) }}
 	env.Lap = laps.start
 	start := w.now()
 	rows, stack, err = trial(ctx, s, &env, job)
-	end, used := w.now(), m.End(account)
+	end, cpu := w.now(), m.End(account)
 	return rows, runInfo{
 		Build: w.Build, Host: w.Host, PID: w.PID, Start: start.UTC(), End: end.UTC(),
-		WallS: end.Sub(start).Seconds(), CPUS: used.Seconds(), PeakRSSKiB: w.peakRSSKiB(),
+		WallS: end.Sub(start).Seconds(), CPUS: cpu.Seconds(), PeakRSSKiB: w.peakRSSKiB(),
 		Phases: laps.phases, Args: w.Args,
 	}, stack, err
 }

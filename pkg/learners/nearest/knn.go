@@ -67,6 +67,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/cores"
 	"metriclab/internal/enum"
 	"metriclab/internal/matrix"
 	"metriclab/internal/product"
@@ -300,26 +301,17 @@ const looks = 64
 // of queries at a time: about 24 KiB, which stay in the first-level cache.
 func tileRows(r int) int { return min(max(3072/r, 4), 512) }
 
-// parallel does the blocks of [0, n) on up to GOMAXPROCS goroutines, each with
+// parallel does the blocks of [0, n) on the cores that are idle, each with
 // its own worker. It begins no block once ctx is done.
 func parallel(ctx context.Context, n, block int, newWorker func() func(lo, hi int)) {
-	blocks := (n + block - 1) / block
-	workers := min(runtime.GOMAXPROCS(0), blocks)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			work := newWorker()
-			for {
-				b := int(next.Add(1)) - 1
-				if b >= blocks || ctx.Err() != nil {
-					return
-				}
+	cores.With((n+block-1)/block, func() func(int) {
+		work := newWorker()
+		return func(b int) {
+			if ctx.Err() == nil {
 				work(b*block, min((b+1)*block, n))
 			}
-		})
-	}
-	wg.Wait()
+		}
+	})
 }
 
 // Neighbours returns, for each row of the matrix queries, its k nearest

@@ -5,12 +5,11 @@ import (
 	"context"
 	"math"
 	"math/bits"
-	"runtime"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/cores"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
@@ -38,7 +37,7 @@ func treeBytes(n, r int) int64 {
 	return int64(n)*int64(r+3)*8 + int64(nodes)*int64(r)*16
 }
 
-// newTree returns a tree of the rows of points, or nil once ctx is done. It works on up to GOMAXPROCS cores.
+// newTree returns a tree of the rows of points, or nil once ctx is done. It works on the cores that are idle.
 func newTree(ctx context.Context, points *mat.Dense) *tree {
 	n, r := points.Dims()
 	t := &tree{width: r, levels: treeLevels(n), index: make([]int, n)}
@@ -47,9 +46,7 @@ func newTree(ctx context.Context, points *mat.Dense) *tree {
 		t.index[i] = i
 	}
 	b := treeBuilder{t, points, make([]keyed, n)}
-	var wg sync.WaitGroup
-	b.build(ctx, &wg, 0, n, t.levels)
-	wg.Wait()
+	b.build(ctx, 0, n, t.levels)
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -73,14 +70,14 @@ type keyed struct {
 	index int
 }
 
-// alone is the number of rows from which on a half is built by a goroutine of its own.
+// alone is the number of rows from which on two cores build the halves.
 const alone = 1 << 14
 
 // sampled is the number of rows by which the widest column of a node is found.
 const sampled = 32
 
 // build orders the rows lo to hi of index for a node with levels below it.
-func (b treeBuilder) build(ctx context.Context, wg *sync.WaitGroup, lo, hi, levels int) {
+func (b treeBuilder) build(ctx context.Context, lo, hi, levels int) {
 	if levels == 0 || ctx.Err() != nil {
 		return
 	}
@@ -95,13 +92,15 @@ func (b treeBuilder) build(ctx context.Context, wg *sync.WaitGroup, lo, hi, leve
 	for p, x := range keys {
 		b.index[lo+p] = x.index
 	}
-	left := func() { b.build(ctx, wg, lo, mid, levels-1) }
-	if hi-lo >= alone && runtime.GOMAXPROCS(0) > 1 {
-		wg.Go(left)
-	} else {
-		left()
+	half := func(i int) {
+		b.build(ctx, []int{lo, mid}[i], []int{mid, hi}[i], levels-1)
 	}
-	b.build(ctx, wg, mid, hi, levels-1)
+	if hi-lo >= alone {
+		cores.Do(2, half)
+		return
+	}
+	half(0)
+	half(1)
 }
 
 // widest returns the column of the largest range in a sample of the rows lo to hi of index.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -12,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/cores"
 	"metriclab/internal/vector"
 	"metriclab/pkg/spectral/secular"
 )
@@ -73,7 +73,9 @@ func (m *buffered) mulTo(dst, x []float64) {
 		m.half = fit(m.half, m.n)
 		clear(m.half)
 		middle := halfway(m.n)
-		halves(func() { m.addRows(dst, x, 0, middle) }, func() { m.addRows(m.half, x, middle, m.n) })
+		cores.Do(2, func(i int) {
+			m.addRows([][]float64{dst, m.half}[i], x, i*middle, []int{middle, m.n}[i])
+		})
 		floats.AddScaled(dst, 1, m.half)
 	}
 	if len(m.c) == 0 {
@@ -104,20 +106,12 @@ func (m *buffered) addRows(dst, x []float64, from, to int) {
 	}
 }
 
-// parallelFrom is the order from which on two cores share the work on a matrix. The shares depend on the order only, so
+// parallelFrom is the order from which on two cores, if one is idle, share the work on a matrix. The shares depend on the order only, so
 // that the results do not depend on the machine.
 const parallelFrom = 2048
 
 // halfway returns the row, a multiple of tileRows, above which about half of an upper triangle lies.
 func halfway(n int) int { return int(float64(n)*(1-math.Sqrt2/2)) / tileRows * tileRows }
-
-// halves does both, and returns when both are done.
-func halves(a, b func()) {
-	var wg sync.WaitGroup
-	wg.Go(b)
-	a()
-	wg.Wait()
-}
 
 // combine sets dst to the product with Σ x_i e_{o_i}.
 func (m *buffered) combine(dst []float64, o [3]int, x [3]float64) {
@@ -158,7 +152,7 @@ func (m *buffered) flush() {
 		m.addTerms(0, n)
 	} else {
 		middle := halfway(n)
-		halves(func() { m.addTerms(0, middle) }, func() { m.addTerms(middle, n) })
+		cores.Do(2, func(i int) { m.addTerms(i*middle, []int{middle, n}[i]) })
 	}
 	mirror(n, m.base)
 	m.c, m.z = m.c[:0], m.z[:0]
@@ -338,12 +332,7 @@ func (d *resolved) build(t step) bool {
 	d.drop()
 	d.shift = d.target()
 	d.age = 0
-	last := len(d.r) - 1
-	halves(func() {
-		if last > 0 {
-			d.r[0] = d.resolvent(t, d.shift[0])
-		}
-	}, func() { d.r[last] = d.resolvent(t, d.shift[last]) })
+	cores.Do(len(d.r), func(j int) { d.r[j] = d.resolvent(t, d.shift[j]) })
 	for _, r := range d.r {
 		if r.base == nil {
 			d.drop()
