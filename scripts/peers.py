@@ -1,155 +1,49 @@
 #!/usr/bin/env python3
 """Times metriclab beside what a Python user would take for the same work.
 
-    python3 scripts/peers.py              all rows, some minutes
-    python3 scripts/peers.py --only knn   rows whose name matches a regular expression
-    python3 scripts/peers.py --tiny       small data, in seconds: does the script work?
+    python3 scripts/peers.py                    all rows, about ten minutes
+    python3 scripts/peers.py --only knn         rows whose name matches a regular expression
+    python3 scripts/peers.py --tiny             small data, in seconds: does the script work?
+    python3 scripts/peers.py --before DIR       the times of an earlier checkout beside
+    python3 scripts/peers.py --path metric_learn=DIR --path kmedoids=DIR
+                                                peers that no registry serves: their checkouts
+    python3 scripts/peers.py --markdown docs/speed/peers.md
+                                                writes the table of this processor there, too
 
-It needs Go, NumPy and, for most rows, scikit-learn; the rows of metric-learn need
-metric-learn. What is missing is named and skipped. On Debian:
+It needs Go, NumPy and, for most rows, SciPy, scikit-learn and pandas; the rows of
+metric-learn need metric-learn, and that of the Rust crate kmedoids needs Cargo, which must
+find num-traits. What is missing is named: "not done". On Debian:
 
-    apt-get install --no-install-recommends python3-sklearn
+    apt-get install --no-install-recommends python3-sklearn python3-pandas
 
-Both sides get the same matrices, made here from a fixed seed, and one thread; times are
-CPU times (user and system), the least of several runs. Reading files and starting
+Both sides get the same data, made here from fixed seeds, and one thread. They take turns:
+ours, theirs, ours, theirs. A turn is the least CPU time (user and system) of two runs or
+more, after one that does not count; of a long work it is one run. A cell shows the least and the
+largest time of up to five turns. Rows that begin with "metriclab" are whole processes, which
+read and write files, beside scripts/peers_user.py; in all others reading files and starting
 programs count on neither side. Before a time is printed the two results are compared:
-"difference" is what the column "compared" says, with its tolerance. A row whose
-results differ has no times, and the exit status is 1.
+"difference" is what the column "compared" says, with its tolerance. A row whose results
+differ has no times, and the exit status is 1.
+
+Products of matrices run at the speed of the BLAS that NumPy has loaded. An OpenBLAS that does
+not know the processor falls back to a slow kernel: that is refused with exit status 2, unless
+--any-kernel is given.
 """
 
-import os
-
-for name in ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR"):
-    os.environ[name + "_NUM_THREADS"] = "1"  # before NumPy is loaded
+from peers_bench import SCRIPTS, Bench, Different, NotDone, Short, blas, gap, insert, load, np, process, processor, refusal, sine, versions
 
 import argparse
-import importlib
+import collections
+import datetime
+import itertools
 import json
+import os
 import pathlib
-import platform
-import re
+import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-INSTALL = {
-    "numpy": "python3-numpy by apt, or numpy by pip",
-    "scipy": "python3-scipy by apt, or scipy by pip",
-    "sklearn": "python3-sklearn by apt, or scikit-learn by pip",
-    "metric_learn": "metric-learn by pip",
-}
-
-
-def load(module):
-    """The module, or None if it is not installed."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        return None
-
-
-np = load("numpy")
-if np is None:
-    sys.exit("peers.py: NumPy is missing; install " + INSTALL["numpy"])
-
-
-class Different(Exception):
-    """The results differ."""
-
-
-class Short(Exception):
-    """The peer did not get as far as we did. Ours is verified: its time counts."""
-
-
-class Bench:
-    """Runs the rows and prints them."""
-
-    def __init__(self, folder, only, tiny):
-        self.folder, self.only, self.tiny = folder, re.compile(only), tiny
-        self.told, self.different, self.rows = set(), False, 0
-        self.program = str(folder / ("speed.exe" if os.name == "nt" else "speed"))
-        subprocess.run(["go", "build", "-o", self.program, "./internal/tools/speed"], cwd=ROOT, check=True)
-
-    def ours(self, work, arrays, **params):
-        """Our answer: what the program prints, and as "result" the matrices that it writes."""
-        for old in self.folder.glob("*.npy"):
-            old.unlink()
-        for name, a in arrays.items():
-            np.save(self.folder / (name + ".npy"), np.ascontiguousarray(a, dtype=float))
-        (self.folder / "params.json").write_text(json.dumps(params))
-        done = subprocess.run([self.program, "ours", work, str(self.folder)], cwd=ROOT, stdout=subprocess.PIPE, check=True)
-        answer = json.loads(done.stdout)
-        answer["result"] = {}
-        for path in self.folder.glob("ours-*.npy"):
-            answer["result"][path.stem[len("ours-") :]] = np.load(path)
-        if "machine" not in self.told:
-            self.told.add("machine")
-            print(f"metriclab {answer['commit']}, {answer['go']}, products: {answer['product']}; {answer['machine']}", flush=True)
-        return answer
-
-    def best(self, run):
-        """The least CPU time of a few runs, and the last result."""
-        least, spent, runs = float("inf"), 0, 0
-        while runs < (1 if self.tiny else 5) and spent < 10:
-            start = time.process_time()
-            result = run()
-            took = time.process_time() - start
-            least, spent, runs = min(least, took), spent + took, runs + 1
-        return least, result
-
-    def row(self, name, work, arrays, params, peers):
-        """peers holds (name, modules, run, check): check gets our answer and the result of
-        run, and returns a difference, its tolerance, and what is compared."""
-        if not self.only.search(name):
-            return
-        here = []
-        for peer in peers:
-            missing = [m for m in peer[1] if load(m) is None]
-            for m in missing:
-                if m not in self.told:
-                    self.told.add(m)
-                    print(f"skipped: rows with {m}, which is missing; install {INSTALL[m]}", flush=True)
-            if not missing:
-                here.append(peer)
-        if not here:
-            return
-        mine = self.ours(work, arrays, runs=1 if self.tiny else 5, **params)
-        for label, _, run, check in here:
-            # What they would do with our answer in hand, as a target, is theirs to use.
-            seconds, theirs = self.best(lambda: run(mine))
-            what = ""
-            try:
-                difference, tolerance, what = check(mine, theirs)
-                if not difference <= tolerance:
-                    raise Different(f"{difference:.1e} is more than {tolerance:.0e}")
-            except Different as e:
-                self.different = True
-                print(f"DIFFERENT: {name} against {label}: {what} {e}", flush=True)
-                continue
-            except Short as e:
-                print(f"NOT REACHED: {name}: ours {mine['seconds']:.3f} s; {label} after {seconds:.3f} s: {what} {e}", flush=True)
-                self.rows += 1
-                continue
-            if "head" not in self.told:
-                self.told.add("head")
-                print(f"\n{'work':44} {'ours':>9}  {'theirs':>9}  {'ratio':>6}  {'peer':38} {'difference':>10}  compared (tolerance)")
-            self.rows += 1
-            print(f"{name:44} {mine['seconds']:8.3f}s  {seconds:8.3f}s  {seconds / max(mine['seconds'], 1e-9):5.2f}x  {label:38} {difference:10.1e}  {what} ({tolerance:.0e})", flush=True)
-
-
-def gap(a, b):
-    """The largest difference of two arrays relative to the largest entry of the first."""
-    return float(np.abs(a - b).max() / np.abs(a).max())
-
-
-def sine(a, b):
-    """The sine of the largest angle between the spaces of the columns of a and b."""
-    qa, qb = np.linalg.qr(a)[0], np.linalg.qr(b)[0]
-    return float(np.linalg.norm(qb - qa @ (qa.T @ qb), 2))
-
 
 def images(rng, n, d):
     """Rows with variances that fall as 1/j, in directions that no axis has, around ten
@@ -364,11 +258,7 @@ class Comparisons:
 def batch(b):
     for n, m in ((12, 150),) if b.tiny else ((100, 10000), (400, 10000)):
         rng = np.random.default_rng(n)
-        x = rng.standard_normal((n, 2))
-        t = rng.integers(0, n, (3 * m, 3))
-        t = t[(t[:, 0] != t[:, 1]) & (t[:, 0] != t[:, 2]) & (t[:, 1] != t[:, 2])][:m]
-        near, far = ((x[t[:, 0]] - x[t[:, 1]]) ** 2).sum(1), ((x[t[:, 0]] - x[t[:, 2]]) ** 2).sum(1)
-        t[near > far] = t[near > far][:, [0, 2, 1]]
+        t = comparisons(rng, n, m)
         for loss in ("ste", "ckl") if n == 400 else ("gnmds", "ste", "ckl"):
             f = Comparisons(t, n, loss, 1.0)
 
@@ -417,63 +307,359 @@ def itml(b):
 def lmnn(b):
     n, d, k = (60, 4, 2) if b.tiny else (900, 64, 3)
     x, y = images(np.random.default_rng(5), n, d)
+    name = f"lmnn, {n} x {d}, 10 classes"
+    if not b.wanted(name) or not b.has(["metric_learn"]):
+        return
+    from metric_learn import LMNN
+
+    sq = ((x[:, None] - x) ** 2).sum(2)
+    sq[np.diag_indices(n)] = np.inf
+    same = y[:, None] == y
+    targets = np.argsort(np.where(same, sq, np.inf), axis=1, kind="stable")[:, :k]
 
     def objective(m):
-        sq = ((x[:, None] - x) ** 2).sum(2)
-        sq[np.diag_indices(n)] = np.inf
-        same = y[:, None] == y
-        targets = np.argsort(np.where(same, sq, np.inf), axis=1, kind="stable")[:, :k]
         g = x @ m @ x.T
         learned = np.diag(g)[:, None] + np.diag(g) - 2 * g
         pull = np.take_along_axis(learned, targets, 1)
         push = sum(np.maximum(1 + pull[:, [t]] - learned, 0)[~same].sum() for t in range(k))
         return 0.5 * pull.sum() + 0.5 * push
 
-    def run(_):
-        from metric_learn import LMNN
+    def run(_, **more):
+        return LMNN(n_neighbors=k, init="identity", **more).fit(x, y).get_mahalanobis_matrix()
 
-        return LMNN(n_neighbors=k, init="identity").fit(x, y).get_mahalanobis_matrix()
-
-    def check(mine, theirs):
+    def verify(mine):
         if gap(np.array([objective(mine["result"]["m"])]), np.array([mine["objective"]])) > 1e-8:
             raise Different("our metric has another objective than it says")
+
+    def same_objective(mine, theirs):
+        verify(mine)
+        return max(mine["objective"] / objective(theirs) - 1, 0), 1e-9, f"our objective above theirs ({mine['iterations']} iterations)"
+
+    params = {"classes": y.tolist(), "k": k}
+    b.row(name + ", to metric-learn's end", "lmnn", {"x": x}, {**params, "target": objective(run(None))}, [("metric-learn", [], run, same_objective)])
+
+    most = 100 if b.tiny else 3000  # iterations, thrice their default
+
+    def longer(_):
+        return run(None, max_iter=most, convergence_tol=-1)
+
+    def above(mine, theirs):
+        verify(mine)
         above = objective(theirs) / mine["objective"] - 1
         if above < -1e-3:
             raise Different(f"our objective is {-above:.1e} above theirs")
-        return above, 0.1, "objective above ours"
+        if above > 1e-3:
+            raise Short(f"after {most} iterations its objective is {100 * above:.1f} % above ours")
+        return max(above, 0), 1e-3, "objective above ours"
 
-    b.row(f"lmnn, {n} x {d}, 10 classes", "lmnn", {"x": x}, {"classes": y.tolist(), "k": k}, [("metric-learn", ["metric_learn"], run, check)])
+    b.row(name + ", to our end", "lmnn", {"x": x}, params, [("metric-learn", [], longer, above)])
 
 
-def versions():
-    """One line on Python and its libraries."""
-    parts = [f"Python {platform.python_version()}"]
-    for module in ("numpy", "scipy", "sklearn", "metric_learn"):
-        m = load(module)
-        if m is not None:
-            parts.append(f"{module} {m.__version__}")
-    pools = load("threadpoolctl")
-    if pools is not None:
-        np.linalg.eigh(np.eye(2))  # loads the library
-        parts += sorted({f"{p['internal_api']} {p['version']}, {p['num_threads']} thread" for p in pools.threadpool_info()})
-    return "; ".join(parts)
+def smallest(a):
+    """a without its smallest eigenvalue, if that is negative."""
+    from scipy.linalg import eigh
+
+    value, vector = eigh(a, subset_by_index=[0, 0])
+    return a - value[0] * np.outer(vector, vector) if value[0] < 0 else a
+
+
+def pola(b):
+    for d, m in ((6, 40),) if b.tiny else ((64, 1000), (400, 500)):
+        rng = np.random.default_rng(d)
+        x, y = images(rng, 400, d)
+        x /= np.linalg.norm(x, axis=1)[:, None]
+        i, j = rng.integers(0, 400, (2, 20 * m))
+        similar, other = np.flatnonzero((y[i] == y[j]) & (i != j))[: m // 2], np.flatnonzero(y[i] != y[j])[: m // 2]
+        order = rng.permutation(np.r_[similar, other])
+        left, right, label = x[i[order]], x[j[order]], np.where(y[i] == y[j], 1, -1)[order]
+
+        def run(_, left=left, right=right, label=label, d=d):
+            a, b = np.zeros((d, d)), 1.0
+            for v, s in zip(left - right, label):
+                loss = max(0.0, s * (v @ a @ v - b) + 1)
+                if loss > 0:
+                    step = s * loss / ((v @ v) ** 2 + 1)
+                    a = a - step * np.outer(v, v)
+                    b = max(1.0, b + step)
+                    if s > 0:
+                        a = smallest(a)
+            return a
+
+        b.row(f"pola, {len(order)} pairs, d = {d}", "pola", {"x": left, "y": right}, {"classes": label.tolist()}, [
+            ("numpy, scipy.linalg.eigh of one", ["scipy"], run, lambda mine, theirs: (gap(theirs, mine["result"]["m"]), 1e-8, "entries of the matrix")),
+        ])
+
+
+def comparisons(rng, n, m):
+    """m comparisons (a, near, far) of n points of the plane."""
+    x = rng.standard_normal((n, 2))
+    t = rng.integers(0, n, (3 * m, 3))
+    t = t[(t[:, 0] != t[:, 1]) & (t[:, 0] != t[:, 2]) & (t[:, 1] != t[:, 2])][:m]
+    near, far = ((x[t[:, 0]] - x[t[:, 1]]) ** 2).sum(1), ((x[t[:, 0]] - x[t[:, 2]]) ** 2).sum(1)
+    t[near > far] = t[near > far][:, [0, 2, 1]]
+    return t
+
+
+def erkle(b):
+    for n, m in ((8, 60),) if b.tiny else ((100, 3000), (300, 2000)):
+        t = comparisons(np.random.default_rng(n), n, m)
+
+        def run(_, n=n, t=t):
+            k = np.eye(n)
+            for a, near, far in t:
+                d = k[near, near] - 2 * k[a, near] - k[far, far] + 2 * k[a, far]
+                if d + 1 > 0:
+                    step = (d + 1) / 10  # Eqs. 4.10 and 4.18
+                    k = k.copy()
+                    for i, j, g in ((a, near, -2), (near, a, -2), (a, far, 2), (far, a, 2), (near, near, 1), (far, far, -1)):
+                        k[i, j] -= step * g
+                    k = smallest(k)
+            return k
+
+        b.row(f"erkle, {m} comparisons of {n} objects", "erkle", {"triplets": t}, {"n": n}, [
+            ("numpy, scipy.linalg.eigh of one", ["scipy"], run, lambda mine, theirs: (gap(theirs, mine["result"]["kernel"]), 1e-7, "entries of the kernel")),
+        ])
+
+
+def rmp(b):
+    rate = 0.05
+
+    def costs(rng, rounds, a, p):
+        good = rng.integers(0, p, (a, 1)) % 7 == np.arange(p) % 7
+        return [np.where(good, 0.7, 1.0) * rng.random((a, p)) for _ in range(rounds)]
+
+    a, p, m, rounds = (10, 6, 2, 3) if b.tiny else (400, 20, 4, 20)
+    each = costs(np.random.default_rng(6), rounds, a, p)
+
+    def exact(_):
+        sets = np.array(list(itertools.combinations(range(p), m)))
+        total, rng = np.zeros((a, p)), np.random.default_rng(1)
+        law = np.full(len(sets), 1 / len(sets))
+        for cost in [None] + each:
+            if cost is not None:
+                total += cost
+            logs = np.zeros(len(sets))
+            for row in -rate * total:
+                w = row[sets]
+                top = w.max(1)
+                logs += top + np.log(np.exp(w - top[:, None]).sum(1))
+            law = np.exp(logs - logs.max())
+            law /= law.sum()
+            draw(rng, total, sets[rng.choice(len(sets), p=law)])
+        return law
+
+    def draw(rng, total, chosen):
+        w = np.exp(-rate * (total[:, chosen] - total[:, chosen].min(1)[:, None]))
+        return chosen[(rng.random(len(w))[:, None] * w.sum(1)[:, None] > w.cumsum(1)).sum(1)]
+
+    b.row(f"rmp, {rounds} rounds, {a} x {p}, m = {m}, all sets", "rmp", {"costs": np.vstack(each)}, {"n": a, "k": m, "rate": rate}, [
+        ("numpy", [], exact, lambda mine, theirs: (gap(theirs, mine["result"]["law"].ravel()), 1e-9, "probabilities of the sets")),
+    ])
+
+    n, q, steps = (10, 8, 50) if b.tiny else (400, 400, 5000)
+    walked = costs(np.random.default_rng(7), 4 if b.tiny else 10, n, q)
+
+    def walk(_):
+        rng, total, losses = np.random.default_rng(1), np.zeros((n, q)), []
+        chosen = rng.permutation(q)[:m]
+        pi = draw(rng, total, chosen)
+        for cost in walked:
+            losses.append(cost[np.arange(n), pi].sum())
+            total += cost
+            w = np.exp(-rate * (total - total.min(1)[:, None]))
+            omega = np.log(w[:, chosen].sum(1)).sum()
+            for _ in range(steps):
+                j = rng.integers(q)
+                while j in chosen:
+                    j = rng.integers(q)
+                other = chosen.copy()
+                other[rng.integers(m)] = j
+                new = np.log(w[:, other].sum(1)).sum()
+                if rng.random() < np.exp(min(0, new - omega)):
+                    chosen, omega = other, new
+            pi = draw(rng, total, chosen)
+        return np.array(losses)
+
+    b.row(f"rmp, {len(walked)} rounds, {n} x {q}, m = {m}, a walk", "rmp", {"costs": np.vstack(walked)}, {"n": n, "k": m, "rate": rate, "steps": steps}, [
+        ("numpy", [], walk, lambda mine, theirs: (abs(mine["result"]["losses"].mean() / theirs.mean() - 1), 0.5 if b.tiny else 0.03, "mean loss, both drawn")),
+    ])
+
+
+def medoids(b):
+    sizes = (30,) if b.tiny else (400, 1000, 2000)
+    names = [f"fasterpam, {n} objects, 10 medoids" for n in sizes]
+    if not any(b.wanted(name) for name in names) or not b.has(["kmedoids"]):
+        return
+    try:
+        driver = cargo(b.folder / "kmedoids", pathlib.Path(b.paths["kmedoids"]).resolve())
+    except NotDone as e:
+        b.lack("rows with kmedoids", str(e))
+        return
+    for n, name in zip(sizes, names):
+        rng = np.random.default_rng(n)
+        x, _ = images(rng, n, 10)
+        cost = np.sqrt(((x[:, None] - x) ** 2).sum(2))
+        start = sorted(rng.permutation(n)[:10].tolist())
+        np.save(b.folder / "kmedoids" / "cost.npy", cost)
+        (b.folder / "kmedoids" / "start.txt").write_text(" ".join(map(str, start)))
+
+        def rust(count):
+            answer = json.loads(subprocess.run([driver, b.folder / "kmedoids", str(count)], capture_output=True, check=True).stdout)
+            return answer["seconds"], answer
+
+        def check(mine, theirs):
+            return abs(mine["objective"] / theirs["objective"] - 1), 1e-9, "sum of the distances"
+
+        if b.wanted(name):
+            works = [build and build.work("medoids", {"cost": cost}, {"start": start}) for build in (b.now, b.before)]
+            b.compare(name, *works, [("Rust, kmedoids::fasterpam", rust, check)])
+
+
+def cargo(folder, checkout):
+    """The program of peers_kmedoids.rs, built with the crate's sources, but without what they do not need."""
+    if not shutil.which("cargo"):
+        raise NotDone("Cargo is missing")
+    folder.mkdir()
+    (folder / "Cargo.toml").write_text(f"""[package]
+name = "kmedoids"
+version = "0.0.0"
+edition = "2024"
+[lib]
+path = {json.dumps(str(checkout / "src/mod.rs"))}
+[[bin]]
+name = "driver"
+path = {json.dumps(str(SCRIPTS / "peers_kmedoids.rs"))}
+[dependencies]
+num-traits = "0.2"
+[features]
+ndarray = []
+rand = []
+parallel = []
+assertions = []
+""")
+    build = ["cargo", "build", "--release", "--quiet"]
+    debian = pathlib.Path("/usr/share/cargo/registry")  # of librust-num-traits-dev
+    if list(debian.glob("num-traits-*")):
+        build += ["--offline", "--config", 'source.crates-io.replace-with="debian"', "--config", f'source.debian.directory="{debian}"']
+    done = subprocess.run(build, cwd=folder, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise NotDone("cargo build: " + (done.stderr.strip().splitlines() or ["no message"])[0])
+    return folder / "target" / "release" / "driver"
+
+
+def commands(b):
+    n, d, folds = (2000, 10, 10) if b.tiny else (10**6, 10, 100)
+    rows = "2000" if b.tiny else "10^6"
+    names = {what: f"metriclab {what}, {rows} {'pairs' if what == 'learn' else 'rows'}, d = {d}" for what in ("learn", "transform", "predict", "evaluate")}
+    if not any(map(b.wanted, names.values())) or not b.has(["pandas", "sklearn", "resource"]):
+        return
+    import pandas as pd
+
+    at = {name: str(b.folder / name) for name in ("rows.csv", "train.csv", "model.json", "factor.npy", "fit.npz", "folds.npy", "pairs.jsonl")}
+    rng = np.random.default_rng(8)
+    x, y = images(rng, n, d)
+    x = x.round(4)
+    table = pd.DataFrame(x, columns=[f"x{j}" for j in range(d)])
+    table.insert(0, "class", y)
+    table.to_csv(at["rows.csv"], index=False)
+    table[:1000].to_csv(at["train.csv"], index=False)
+    fit = ["fit", at["train.csv"], "--label", "class", "--learner", "fda", "--out", at["model.json"], "--factor-npy", at["factor.npy"]]
+    subprocess.run([b.now.program("metriclab"), *fit], check=True, capture_output=True)
+    np.savez(at["fit.npz"], means=x[:1000].mean(0), scales=x[:1000].std(0), factor=np.load(at["factor.npy"]))
+
+    def out(side, name):
+        return str(b.folder / f"{side}-{name}")
+
+    def both(what, ours, theirs, check, reads=None):
+        """ours and theirs get the name of the file to write."""
+        if b.wanted(names[what]):
+            sides = [process([build.program("metriclab"), what, *ours(out(side, what))], reads, out(side, "stdout")) if build else None for side, build in (("ours", b.now), ("before", b.before))]
+            peer = process([sys.executable, str(SCRIPTS / "peers_user.py"), what, *theirs(out("theirs", what))], None, out("theirs", "stdout"))
+            b.compare(names[what], *sides, [("pandas, scikit-learn" if what != "learn" else "json, numpy", peer, lambda *_: check())], cold=True)
+
+    def answers(what, name="ours"):
+        return pd.read_csv(out(name, what))
+
+    def transformed():
+        return gap(answers("transform").to_numpy(), answers("transform", "theirs").to_numpy()), 1e-10, "coordinates"
+
+    def predicted():
+        mine, theirs = answers("predict"), answers("predict", "theirs")
+        return max((mine["class"] != theirs["class"]).mean(), gap(mine["distance"], theirs["distance"])), 1e-6, "classes, distances"
+
+    def evaluated():
+        methods = json.loads(pathlib.Path(out("ours", "stdout")).read_text())["methods"]
+        theirs = json.loads(pathlib.Path(out("theirs", "stdout")).read_text())
+        return max(abs(m["scores"]["kNN error"]["mean"] - theirs[m["name"]]) for m in methods), 1e-9, "errors of three metrics"
+
+    def learned():
+        mine, theirs = ([json.loads(line) for line in collections.deque(open(path), 1000)] for path in (out("ours", "stdout"), out("theirs", "learn")))
+        fields = ("round", "sqdist", "similar", "loss", "mistake", "step")
+        return gap(*(np.array([[a[f] for f in fields[:2] + fields[3:4]] for a in side]) for side in (mine, theirs))), 1e-8, "the last answers"
+
+    both("transform", lambda o: [at["rows.csv"], "--model", at["model.json"], "--out", o], lambda o: [at["rows.csv"], at["fit.npz"], o], transformed)
+    both("predict", lambda o: [at["rows.csv"], "--model", at["model.json"], "--train", at["train.csv"], "--out", o], lambda o: [at["rows.csv"], at["fit.npz"], at["train.csv"], o], predicted)
+
+    if b.wanted(names["evaluate"]):
+        order = np.lexsort(x.T[::-1])  # the order in which rows are divided
+        fold = b.now.work("folds", {"classes": y[order]}, {"k": folds})(1)[1]["result"]["folds"].ravel()
+        np.save(at["folds.npy"], fold[np.argsort(order)])
+    evaluate = [at["rows.csv"], "--label", "class", "--learner", "fda", "--k", "5", "--folds", str(folds), "--splits", "1", "--json"]
+    both("evaluate", lambda _: evaluate, lambda _: [at["rows.csv"], at["folds.npy"]], evaluated)
+
+    if b.wanted(names["learn"]):
+        left, right = rng.standard_normal((2, n, d)).round(4)
+        sq = (((left - right) ** 2) / np.arange(1, d + 1)).sum(1)
+        label = np.where(sq < np.median(sq), 1, -1)
+        with open(at["pairs.jsonl"], "w") as lines:
+            for u, v, s in zip(left.tolist(), right.tolist(), label.tolist()):
+                lines.write(f'{{"x":{u},"y":{v},"label":{s}}}\n')
+    both("learn", lambda _: ["--learner", "pola"], lambda o: [at["pairs.jsonl"], o], learned, reads=at["pairs.jsonl"])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", metavar="REGEXP", help="rows whose name matches")
-    parser.add_argument("--tiny", action="store_true", help="small data, whose times mean nothing")
+    parser.add_argument("--tiny", action="store_true", help="small data, whose times mean nothing, with any kernel")
     parser.add_argument("--least", type=int, default=1, metavar="N", help="fewer rows are a failure")
+    parser.add_argument("--before", metavar="DIR", help="a checkout of an earlier commit, whose times are printed beside")
+    parser.add_argument("--path", action="append", default=[], type=lambda s: tuple(s.split("=", 1)), metavar="PEER=DIR", help="where a peer is: a Python module, or the checkout of kmedoids")
+    parser.add_argument("--any-kernel", action="store_true", help="measure beside a slow kernel of the BLAS, too")
+    parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE", help="a page whose table of this processor is replaced, or added")
     args = parser.parse_args()
-    print(versions())
+    if any(len(p) != 2 or not pathlib.Path(p[1]).is_dir() for p in args.path):
+        parser.error("--path: want PEER=DIR, and DIR a folder")
+    if args.markdown and (args.tiny or args.only or not args.markdown.is_file()):
+        parser.error("--markdown: want a file, and all rows at full size")
+    sys.path[:0] = [str(pathlib.Path(d).resolve()) for _, d in args.path]
+    name, isa = processor()
+    libraries = blas()
+    print(f"{name}, {isa or 'no AVX2'}; {versions(libraries)}")
+    for variable in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
+        if variable in os.environ:
+            print(f"{variable}={os.environ[variable]} is set")
+    why = refusal(isa, libraries)
+    if why and not args.tiny:
+        if not args.any_kernel:
+            print(f"peers.py: refused: {why}, or pass --any-kernel", file=sys.stderr)
+            sys.exit(2)
+        print(f"--any-kernel: {why}")
     with tempfile.TemporaryDirectory() as folder:
-        b = Bench(pathlib.Path(folder), args.only, args.tiny)
-        for rows in (products, eigen, knn, pca, fda, batch, itml, lmnn):
+        b = Bench(pathlib.Path(folder), args)
+        answer = b.now.work("folds", {"classes": np.zeros(2)}, {"k": 2})(1)[1]
+        built = f"metriclab {answer['commit']}, {answer['go']}, products: {answer['product']}"
+        if b.before:
+            built += f"; before: {b.before.commit()}"
+        print(built, flush=True)
+        for rows in (products, eigen, knn, pca, fda, batch, itml, lmnn, pola, erkle, rmp, medoids, commands):
             rows(b)
-    if b.rows < args.least:
-        sys.exit(f"peers.py: {b.rows} rows were measured, at least {args.least} must be")
-    if b.different:
-        sys.exit("peers.py: results differ")
+        if len(b.rows) < args.least:
+            sys.exit(f"peers.py: {len(b.rows)} rows were measured, at least {args.least} must be")
+        if b.different:
+            sys.exit("peers.py: results differ")
+        if args.markdown:
+            day = datetime.date.today().isoformat()
+            insert(args.markdown, f"{name}, {isa}", b.markdown(f"Measured on {day}: {built}; {versions(libraries)}."))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,12 +18,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/product"
+	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners"
+	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/labels"
+	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/learners/nearest"
+	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/random"
 	"metriclab/pkg/spectral"
 )
 
@@ -52,6 +58,10 @@ type settings struct {
 	Lower   float64 `json:"lower"`
 	Cycles  int     `json:"cycles"`
 	Classes []int   `json:"classes"`
+	Target  float64 `json:"target"` // objective at which a fit may stop; 0 is none
+	Start   []int   `json:"start"`
+	Rate    float64 `json:"rate"`
+	Steps   int     `json:"steps"` // of the random walk in a round; 0 is all sets
 }
 
 // peer is a work of `speed ours`: it reads matrices by their names in the folder,
@@ -137,12 +147,7 @@ var peers = map[string]peer{
 		}
 	},
 	"batch": func(ctx context.Context, in func(string) *mat.Dense, s settings, r *result) func() error {
-		rows := in("triplets")
-		m, _ := rows.Dims()
-		ts := make([]metric.Triplet, m)
-		for i := range ts {
-			ts[i] = metric.Triplet{A: int(rows.At(i, 0)), Near: int(rows.At(i, 1)), Far: int(rows.At(i, 2))}
-		}
+		ts := comparisons(in("triplets"))
 		p := triplets.BatchParams{Tau: s.Tau}
 		bad := p.Loss.UnmarshalText([]byte(s.Loss))
 		return func() error {
@@ -171,16 +176,124 @@ var peers = map[string]peer{
 			return err
 		}
 	},
+	// One pass over the pairs of rows of x and y, whose labels are in classes.
+	"pola": func(_ context.Context, in func(string) *mat.Dense, s settings, r *result) func() error {
+		x, y := in("x"), in("y")
+		n, d := x.Dims()
+		return func() error {
+			l, err := pairs.NewPOLA(d, pairs.POLAParams{})
+			for i := 0; i < n && err == nil; i++ {
+				_, err = l.Step(metric.Pair{X: x.RawRowView(i), Y: y.RawRowView(i), Label: metric.Label(s.Classes[i])})
+			}
+			if err == nil {
+				r.matrices = map[string]mat.Matrix{"m": l.Metric().M(), "threshold": mat.NewDense(1, 1, []float64{l.Threshold()})}
+			}
+			return err
+		}
+	},
+	"erkle": func(_ context.Context, in func(string) *mat.Dense, s settings, r *result) func() error {
+		ts := comparisons(in("triplets"))
+		return func() error {
+			l, err := triplets.NewERKLE(s.N, triplets.ERKLEParams{})
+			for i := 0; i < len(ts) && err == nil; i++ {
+				_, err = l.Step(ts[i])
+			}
+			if err == nil {
+				r.matrices = map[string]mat.Matrix{"kernel": l.Kernel()}
+			}
+			return err
+		}
+	},
+	// A round for each row of costs, n of which are those of an object.
+	"rmp": func(_ context.Context, in func(string) *mat.Dense, s settings, r *result) func() error {
+		costs := in("costs")
+		all, b := costs.Dims()
+		p := mapping.RMPParams{M: s.K, Eta: mapping.EtaFixed, Rate: s.Rate, Sampler: mapping.SampleEnumerate, ChainSteps: s.Steps}
+		if s.Steps > 0 {
+			p.Sampler = mapping.SampleMetropolis
+		}
+		return func() error {
+			l, err := mapping.NewRMP(rand.NewPCG(1, 2), s.N, b, p)
+			var losses, law []float64
+			for i := 0; i < all && err == nil; i += s.N {
+				var o learners.MapOutcome
+				o, err = l.Step(metric.CostRound{Cost: costs.Slice(i, i+s.N, 0, b)})
+				losses = append(losses, o.Loss)
+			}
+			if err != nil {
+				return err
+			}
+			r.matrices = map[string]mat.Matrix{"losses": mat.NewDense(1, len(losses), losses)}
+			if s.Steps > 0 {
+				return nil
+			}
+			for _, p := range l.Sets() {
+				law = append(law, p)
+			}
+			r.matrices["law"] = mat.NewDense(1, len(law), law)
+			return nil
+		}
+	},
+	"medoids": func(ctx context.Context, in func(string) *mat.Dense, s settings, r *result) func() error {
+		cost := in("cost")
+		return func() error {
+			m, err := cluster.FitFasterPAM(ctx, nil, cost, cluster.MedoidsParams{M: len(s.Start), Start: s.Start})
+			if err == nil {
+				r.status, r.objective = &m.Result, &m.Cost
+			}
+			return err
+		}
+	},
+	// The folds of metriclab evaluate --seed 1 in its first repeat, for rows in its order.
+	"folds": func(_ context.Context, in func(string) *mat.Dense, s settings, r *result) func() error {
+		given := in("classes").RawMatrix().Data
+		y := make([]int, len(given))
+		for i, c := range given {
+			y[i] = int(c)
+		}
+		return func() error {
+			seed := random.Seed{Base: 1, Experiment: "model/evaluate"}
+			folds := mat.NewDense(1, len(y), nil)
+			for i, f := range sample.StratifiedFolds(seed.Stream("folds"), y, s.K) {
+				folds.Set(0, i, float64(f))
+			}
+			r.matrices = map[string]mat.Matrix{"folds": folds}
+			return nil
+		}
+	},
 	"lmnn": func(ctx context.Context, in func(string) *mat.Dense, s settings, r *result) func() error {
 		x := in("x")
+		p := labels.LMNNParams{K: s.K}
+		if s.Target > 0 { // the cap with which the last look finds it, by a fit that is not timed
+			reached := 0
+			look := labels.LMNNParams{K: s.K, Progress: func(now learners.Progress) {
+				if reached == 0 && now.Objective <= s.Target {
+					reached = max(1, now.Iteration-1)
+				}
+			}}
+			if _, err := labels.FitLMNN(ctx, x, s.Classes, look); err != nil {
+				return func() error { return err }
+			}
+			p.MaxIterations = reached
+		}
 		return func() error {
-			l, err := labels.FitLMNN(ctx, x, s.Classes, labels.LMNNParams{K: s.K})
+			l, err := labels.FitLMNN(ctx, x, s.Classes, p)
 			if err == nil {
 				r.matrices, r.status, r.objective = map[string]mat.Matrix{"m": l.Metric.M()}, &l.Result, &l.Objective
 			}
 			return err
 		}
 	},
+}
+
+// comparisons are the rows (a, near, far) of a matrix.
+func comparisons(rows *mat.Dense) []metric.Triplet {
+	m, _ := rows.Dims()
+	ts := make([]metric.Triplet, m)
+	for i := range ts {
+		ts[i] = metric.Triplet{A: int(rows.At(i, 0)), Near: int(rows.At(i, 1)), Far: int(rows.At(i, 2))}
+	}
+	return ts
 }
 
 // ours does a work on the matrices in dir as often as params.json says, and writes the

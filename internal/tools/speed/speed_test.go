@@ -21,6 +21,7 @@ import (
 
 	"metriclab/internal/matrixtest"
 	"metriclab/internal/needs"
+	"metriclab/pkg/learners/plain"
 	"metriclab/pkg/metric"
 )
 
@@ -374,6 +375,13 @@ func TestOurs(t *testing.T) {
 		}
 	}
 
+	got, _ := ask(t, "lmnn", map[string]mat.Matrix{"x": x}, `{"k": 2, "classes": `+classes+`}`)
+	target := 1.2 * *got.Objective
+	sooner, _ := ask(t, "lmnn", map[string]mat.Matrix{"x": x}, fmt.Sprintf(`{"k": 2, "classes": %s, "target": %v}`, classes, target))
+	if sooner.Iterations >= got.Iterations || !(*sooner.Objective <= target) {
+		t.Errorf("lmnn: objective %v in %d iterations; to %v: %v in %d", *got.Objective, got.Iterations, target, *sooner.Objective, sooner.Iterations)
+	}
+
 	ts := compared(rng, 6, 30)
 	rows := mat.NewDense(len(ts), 3, nil)
 	for i, c := range ts {
@@ -387,9 +395,81 @@ func TestOurs(t *testing.T) {
 	}
 }
 
+// The works of online learners do what the algorithms on a page do.
+func TestOursOnline(t *testing.T) {
+	const tol = 1e-12 // round-off of few terms near 1
+	rng := rand.New(rand.NewPCG(1, 2))
+	left, right := normal(rng, 20, 3), normal(rng, 20, 3)
+	var labels []int
+	pola := plain.NewPOLA(3)
+	for i := range 20 {
+		labels = append(labels, 1-2*(i%2))
+		pola.Step(metric.Pair{X: left.RawRowView(i), Y: right.RawRowView(i), Label: metric.Label(labels[i])})
+	}
+	_, out := ask(t, "pola", map[string]mat.Matrix{"x": left, "y": right}, `{"classes": `+strings.ReplaceAll(fmt.Sprint(labels), " ", ",")+`}`)
+	if d := matrixtest.Distance(pola.A, out["m"]); d > tol || math.Abs(out["threshold"].At(0, 0)-pola.B) > tol {
+		t.Errorf("pola: off by %v, threshold %v, want %v", d, out["threshold"].At(0, 0), pola.B)
+	}
+
+	ts := compared(rng, 6, 30)
+	rows := mat.NewDense(len(ts), 3, nil)
+	erkle := plain.NewERKLE(6)
+	for i, c := range ts {
+		rows.SetRow(i, []float64{float64(c.A), float64(c.Near), float64(c.Far)})
+		erkle.Step(c)
+	}
+	const looser = 1e-9 // 30 projections, each with eigenvectors good to the gap of their eigenvalues
+	_, out = ask(t, "erkle", map[string]mat.Matrix{"triplets": rows}, `{"n": 6}`)
+	if d := matrixtest.Distance(erkle.K, out["kernel"]); d > looser {
+		t.Errorf("erkle: off by %v", d)
+	}
+
+	// Two rounds of three objects and four prototypes.
+	costs := mat.NewDense(6, 4, nil)
+	for i := range costs.RawMatrix().Data {
+		costs.RawMatrix().Data[i] = rng.Float64()
+	}
+	rmp := plain.NewRMP(3, 4, 2, 0.7)
+	rmp.Step(costs.Slice(0, 3, 0, 4))
+	rmp.Step(costs.Slice(3, 6, 0, 4))
+	_, law := rmp.Law()
+	_, out = ask(t, "rmp", map[string]mat.Matrix{"costs": costs}, `{"n": 3, "k": 2, "rate": 0.7}`)
+	if d := matrixtest.Distance(mat.NewDense(1, len(law), law), out["law"]); d > tol {
+		t.Errorf("rmp: off by %v", d)
+	}
+	_, out = ask(t, "rmp", map[string]mat.Matrix{"costs": costs}, `{"n": 3, "k": 2, "rate": 0.7, "steps": 9}`)
+	if r, c := out["losses"].Dims(); r*c != 2 || out["law"] != nil || !(mat.Min(out["losses"]) > 0) {
+		t.Errorf("rmp, a walk: losses %v, law %v", out["losses"], out["law"])
+	}
+}
+
+func TestOursChoices(t *testing.T) {
+	// The points 0, 1, 2 and 10, 11: their medoids are 1, and either of the others.
+	places, distances := []float64{0, 1, 2, 10, 11}, mat.NewDense(5, 5, nil)
+	for i, p := range places {
+		for j, q := range places {
+			distances.Set(i, j, math.Abs(p-q))
+		}
+	}
+	if got, _ := ask(t, "medoids", map[string]mat.Matrix{"cost": distances}, `{"start": [0, 1]}`); *got.Objective != 3 {
+		t.Errorf("medoids: objective %v, want 3", *got.Objective)
+	}
+
+	_, out := ask(t, "folds", map[string]mat.Matrix{"classes": mat.NewDense(1, 6, []float64{0, 1, 0, 1, 1, 0})}, `{"k": 3}`)
+	count := map[[2]float64]int{}
+	for i, f := range out["folds"].RawRowView(0) {
+		count[[2]float64{f, float64([]int{0, 1, 0, 1, 1, 0}[i])}]++
+	}
+	for fold := range 3 {
+		if f := float64(fold); count[[2]float64{f, 0}] != 1 || count[[2]float64{f, 1}] != 1 {
+			t.Errorf("folds: %v, want a row of each class in each", out["folds"])
+		}
+	}
+}
+
 func TestOursRefuses(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := ours(t.Context(), "nothing", dir, stopwatch()); err == nil || !strings.Contains(err.Error(), `no work "nothing", only batch, eigen, fda, itml, knn, lmnn, pca, product`) {
+	if _, err := ours(t.Context(), "nothing", dir, stopwatch()); err == nil || !strings.Contains(err.Error(), `no work "nothing", only batch, eigen, erkle, fda, folds, itml, knn, lmnn, medoids, pca, pola, product, rmp`) {
 		t.Errorf("error %v", err)
 	}
 	if _, err := ours(t.Context(), "eigen", dir, stopwatch()); err == nil {
@@ -415,6 +495,26 @@ func TestOursRefuses(t *testing.T) {
 	}
 }
 
+// unitTests are those of what peers.py refuses, and of how it writes a page.
+const unitTests = `
+import pathlib, tempfile
+from peers_bench import cell, insert, refusal
+for isa, kernel, fair in (("AVX2", "Zen", 1), ("AVX2", "Haswell", 1), ("AVX2", "Prescott", 0), ("AVX2", "Sandybridge", 0), ("AVX2", "", 0),
+        ("AVX-512", "SkylakeX", 1), ("AVX-512", "Haswell", 0), ("AVX-512", "Prescott", 0), ("", "Nehalem", 1)):
+    why = refusal(isa, [("openblas", "0.3.21", kernel)])
+    assert (why is None) == bool(fair), (isa, kernel, why)
+    assert fair or "OPENBLAS_CORETYPE=" in why and isa in why, why
+assert refusal("AVX2", [("mkl", "1", "")]) is None and refusal("AVX2", [])
+assert cell([]) == "not done" and cell([1.23456]) == "1.23 s once" and cell([2, 1, 1.5]) == "1–2 s"
+with tempfile.TemporaryDirectory() as folder:
+    page = pathlib.Path(folder) / "page.md"
+    page.write_text("# P\n\n## A\n\nold\n\n## AB\n\nkept\n")
+    insert(page, "A", "new\n")
+    insert(page, "C", "third\n")
+    insert(page, "C", "last\n")
+    assert page.read_text() == "# P\n\n## A\n\nnew\n\n## AB\n\nkept\n\n## C\n\nlast\n", page.read_text()
+`
+
 // The script compiles, and its rows run where a Python with scikit-learn is found. .ci/extended installs
 // that and runs them; here they are a bonus, and what is missing is told.
 func TestPeers(t *testing.T) {
@@ -433,6 +533,11 @@ func TestPeers(t *testing.T) {
 		if out, err := parse.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", script, err, out)
 		}
+		unit := exec.Command(python, "-c", unitTests)
+		unit.Dir = filepath.Join(root, "scripts")
+		if out, err := unit.CombinedOutput(); err != nil && exec.Command(python, "-c", "import numpy").Run() == nil {
+			t.Fatalf("peers_bench: %v\n%s", err, out)
+		}
 		tried = "no scikit-learn for python3"
 		if exec.Command(python, "-c", "import sklearn").Run() != nil {
 			continue
@@ -443,7 +548,7 @@ func TestPeers(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s --tiny: %v\n%s", script, err, out)
 		}
-		for _, row := range []string{"product", "eigenvectors", "NearestNeighbors('ball_tree')", "PCA('randomized')", "LinearDiscriminantAnalysis('svd')", "gnmds", "ste", "ckl"} {
+		for _, row := range []string{"product", "eigenvectors", "NearestNeighbors('ball_tree')", "PCA('randomized')", "LinearDiscriminantAnalysis('svd')", "gnmds", "ste", "ckl", "pola", "erkle", "all sets", "a walk"} {
 			if !regexp.MustCompile(`(?m)^.*` + regexp.QuoteMeta(row) + `.* \([0-9]e[-+][0-9]+\)$`).Match(out) {
 				t.Errorf("%s --tiny has no row with %s:\n%s", script, row, out)
 			}
