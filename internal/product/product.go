@@ -1,4 +1,4 @@
-// Package product multiplies dense matrices fast on one core, and gives the same bits on every machine
+// Package product multiplies dense matrices fast, and gives the same bits on every machine
 // that has fused multiply-adds in hardware.
 //
 // Each element of a product is one chain of fused multiply-adds over the inner index in ascending order. It begins with s = +0,
@@ -6,8 +6,8 @@
 // registers nor the size of the blocks changes the chain. It follows that
 //
 //   - AVX-512 assembly, AVX2 assembly and pure Go give the same bits, on amd64, arm64 and other processors;
-//   - a part of a product (some rows, some columns) has the bits of the whole, so that callers may split
-//     one among goroutines: the package itself starts none;
+//   - a part of a product (some rows, some columns) has the bits of the whole, on however many cores: a large
+//     product uses those that are idle (see package cores), and callers may divide one themselves;
 //   - A·Aᵀ and Aᵀ·A are symmetric to the bit, and Syrk gives the bits of Gemm.
 //
 // What is NaN on one path is NaN on all; sign and payload of a NaN may differ.
@@ -30,7 +30,7 @@
 //
 // # Memory
 //
-// A call holds at most 2.3 MB of packed blocks, whatever the size of the matrices; they are pooled. Matrices are
+// A call holds at most 2.3 MB of packed blocks on each core, whatever the size of the matrices; they are pooled. Matrices are
 // those of gonum: mat.Dense has RawMatrix, mat.SymDense has RawSymmetric. Calls may run
 // concurrently if their results do not overlap.
 //
@@ -51,6 +51,8 @@ import (
 	"runtime"
 	"sync"
 	"unsafe"
+
+	"metriclab/internal/cores"
 
 	"golang.org/x/sys/cpu"
 	"gonum.org/v1/gonum/blas"
@@ -98,7 +100,7 @@ func gemm(p path, tA, tB blas.Transpose, a, b, dst blas64.General, add bool) {
 		}
 		blas64.Gemm(tA, tB, 1, a, b, beta, dst)
 	default:
-		multiply(p, left, right, dst, add, false)
+		multiply(task{path: p, left: left, right: right, dst: dst, add: add})
 	}
 }
 
@@ -132,7 +134,7 @@ func syrk(p path, t blas.Transpose, a blas64.General, dst blas64.Symmetric) {
 	case p == viaGonum:
 		blas64.Syrk(t, 1, a, 0, dst)
 	default:
-		multiply(p, factor, factor, square, false, true)
+		multiply(task{path: p, left: factor, right: factor, dst: square, upper: true})
 	}
 }
 
@@ -255,9 +257,7 @@ var shapes = [...]shape{viaGo: {4, 12}, viaAVX2: {4, 12}, viaAVX512: {12, 16}}
 const largest = 12 * 16
 
 // filled returns how many numbers the tiles have that cover m rows and n columns.
-func (s shape) filled(m, n int) int {
-	return (m + s.rows - 1) / s.rows * s.rows * ((n + s.cols - 1) / s.cols * s.cols)
-}
+func (s shape) filled(m, n int) int { return up(m, s.rows) * up(n, s.cols) }
 
 // suited returns viaAVX2 instead of viaAVX512 where tiles of AVX-512 would cover at least twice as much, since a
 // register of theirs holds twice as many numbers.
@@ -268,70 +268,163 @@ func (p path) suited(m, n int) path {
 	return p
 }
 
-// workspace is what a call needs of its own.
-type workspace struct {
-	left, right []float64
-	edge        [largest]float64
+// What several cores share takes one of them .1 ms or more: as many multiplications, or as many numbers to pack.
+const (
+	sharedWork  = 1 << 22
+	sharedPacks = 1 << 17
+)
+
+// A task is to set dst to the products of all lines of the left factor with all of the right one, or, if add, to add
+// them to it. If upper, what is below the diagonal of dst is left out. No dimension is 0.
+type task struct {
+	path
+	left, right factor
+	dst         blas64.General
+	add, upper  bool
 }
 
-var workspaces = sync.Pool{New: func() any { return new(workspace) }}
+func multiply(t task) {
+	t.path = t.suited(t.left.n, t.right.n)
+	n := divide(t.right.n, blockCols)
+	if n > 1 && t.several(t.right.n, t.left.depth) {
+		all := t                                           // so that a small task stays off the heap
+		cores.Do(n, func(s int) { all.stripe(n - 1 - s) }) // of an upper triangle the last is the largest
+		return
+	}
+	for s := range n {
+		t.stripe(s)
+	}
+}
 
-// multiply sets dst to the products of all lines of the left factor with all of the right one, or, if
-// add, adds them to it. If upper, it leaves out what is below the diagonal of dst. No dimension is 0.
-func multiply(p path, left, right factor, dst blas64.General, add, upper bool) {
-	w := workspaces.Get().(*workspace)
-	defer workspaces.Put(w)
-	p = p.suited(left.n, right.n)
-	rows, cols := shapes[p].rows, shapes[p].cols
-	for j := 0; j < right.n; j += blockCols {
-		n := min(blockCols, right.n-j)
-		for l := 0; l < left.depth; l += blockDepth {
-			depth := min(blockDepth, left.depth-l)
-			w.right = pack(w.right, right, j, n, l, depth, cols)
-			for i := 0; i < left.n; i += blockRows {
-				if upper && i >= j+n {
-					break
-				}
-				m := min(blockRows, left.n-i)
-				w.left = pack(w.left, left, i, m, l, depth, rows)
-				w.block(p, i, m, j, n, depth, dst, add || l > 0, upper)
+// several reports whether it is worth it that several cores share the product with n columns of so many numbers.
+func (t *task) several(n, depth int) bool {
+	work := float64(t.left.n) * float64(n) * float64(depth)
+	if t.upper {
+		work /= 2
+	}
+	return work >= sharedWork
+}
+
+// A stripe is n ≤ blockCols columns of dst from j on.
+type stripe struct {
+	task
+	j, n   int
+	m      int // rows of dst
+	height int // of a block of rows
+
+	// What is multiplied: of each line the numbers l to l+depth. Those of the right factor are packed.
+	l, depth int
+	packed   []float64
+}
+
+var stripes = sync.Pool{New: func() any { return new(stripe) }}
+
+// stripe does the s-th stripe of a task.
+func (t task) stripe(s int) {
+	w := stripes.Get().(*stripe)
+	w.task, w.j = t, s*blockCols
+	defer func() {
+		w.task = task{} // the pool keeps no matrix
+		stripes.Put(w)
+	}()
+	w.n, w.m, w.height = min(blockCols, t.right.n-w.j), t.left.n, blockRows
+	if t.upper {
+		w.m = min(w.m, w.j+w.n)
+	}
+	several := t.several(w.n, min(blockDepth, t.left.depth))
+	if several { // blocks of equal size, two for each core
+		blocks := up(divide(w.m, blockRows), 2*(cores.Idle()+1))
+		w.height = min(w.height, max(up(divide(w.m, blocks), shapes[t.path].rows), 48))
+	}
+	w.packed = room(w.packed, up(w.n, shapes[t.path].cols)*min(blockDepth, t.left.depth))
+	for w.l = 0; w.l < t.left.depth; w.l += blockDepth {
+		w.depth = min(blockDepth, t.left.depth-w.l)
+		chunks, blocks := divide(w.n, chunk), divide(w.m, w.height)
+		if several && w.n*w.depth >= sharedPacks {
+			cores.Do(chunks, w.pack)
+		} else {
+			for c := range chunks {
+				w.pack(c)
+			}
+		}
+		if several {
+			cores.Do(blocks, w.block)
+		} else {
+			for b := range blocks {
+				w.block(b)
 			}
 		}
 	}
 }
 
-// block adds the product of packed blocks to m rows of dst from i on and n columns from j on, or, unless
-// load, stores it there.
-func (w *workspace) block(p path, i, m, j, n, depth int, dst blas64.General, load, upper bool) {
-	rows, cols := shapes[p].rows, shapes[p].cols
+// chunk is how many lines of the right factor a core packs, a multiple of the columns of every tile.
+const chunk = 96
+
+// pack packs a chunk of the right factor.
+func (w *stripe) pack(c int) {
+	c *= chunk
+	pack(w.packed[c*w.depth:], w.right, w.j+c, min(chunk, w.n-c), w.l, w.depth, shapes[w.path].cols)
+}
+
+// workspace is what a goroutine needs of its own for a block of rows.
+type workspace struct {
+	left []float64 // packed
+	edge [largest]float64
+}
+
+var workspaces = sync.Pool{New: func() any { return new(workspace) }}
+
+// block packs a block of the left factor, and adds its product with what is packed of the right one to dst, or stores it.
+func (w *stripe) block(b int) {
+	own := workspaces.Get().(*workspace)
+	defer workspaces.Put(own)
+	rows, cols := shapes[w.path].rows, shapes[w.path].cols
+	i, j, n, depth, dst, load := b*w.height, w.j, w.n, w.depth, w.dst, w.add || w.l > 0
+	m := min(w.height, w.m-i)
+	own.left = room(own.left, up(m, rows)*depth)
+	pack(own.left, w.left, i, m, w.l, depth, rows)
 	for c := 0; c < n; c += cols {
-		b := w.right[c*depth:][:cols*depth]
+		b := w.packed[c*depth:][:cols*depth]
 		for r := 0; r < m; r += rows {
-			if upper && i+r >= j+c+cols {
+			if w.upper && i+r >= j+c+cols {
 				break
 			}
-			a := w.left[r*depth:][:rows*depth]
+			a := own.left[r*depth:][:rows*depth]
 			at := (i+r)*dst.Stride + j + c
-			if r+rows <= m && c+cols <= n && (!upper || i+r+rows-1 <= j+c) {
-				tile(p, depth, a, b, dst.Data[at:], dst.Stride, load)
+			if r+rows <= m && c+cols <= n && (!w.upper || i+r+rows-1 <= j+c) {
+				tile(w.path, depth, a, b, dst.Data[at:], dst.Stride, load)
 				continue
 			}
 			height, width := min(rows, m-r), min(cols, n-c)
 			if load {
 				for s := range height {
-					copy(w.edge[s*cols:][:cols], dst.Data[at+s*dst.Stride:][:width])
+					copy(own.edge[s*cols:][:cols], dst.Data[at+s*dst.Stride:][:width])
 				}
 			}
-			tile(p, depth, a, b, w.edge[:], cols, load)
+			tile(w.path, depth, a, b, own.edge[:], cols, load)
 			for s := range height {
 				from := 0
-				if upper {
+				if w.upper {
 					from = min(max(0, i+r+s-j-c), width)
 				}
-				copy(dst.Data[at+s*dst.Stride+from:][:width-from], w.edge[s*cols+from:])
+				copy(dst.Data[at+s*dst.Stride+from:][:width-from], own.edge[s*cols+from:])
 			}
 		}
 	}
+}
+
+// divide returns n/d, rounded up.
+func divide(n, d int) int { return (n + d - 1) / d }
+
+// up returns the least multiple of d that is at least n.
+func up(n, d int) int { return divide(n, d) * d }
+
+// room returns size numbers, in buffer if that is large enough.
+func room(buffer []float64, size int) []float64 {
+	if cap(buffer) < size {
+		buffer = make([]float64, size)
+	}
+	return buffer[:size]
 }
 
 // tile runs tileGo, or one of its twins in assembly.
@@ -369,15 +462,9 @@ func tileGo(k int, a, b, c []float64, stride int, load bool) {
 	}
 }
 
-// pack returns n lines of f from i on, of each the numbers l to l+depth, as panels of width lines: the l-th
-// numbers of all lines of a panel lie together. The last panel is filled up with zeros. It
-// writes into buffer, if that is large enough.
-func pack(buffer []float64, f factor, i, n, l, depth, width int) []float64 {
-	size := (n + width - 1) / width * width * depth
-	if cap(buffer) < size {
-		buffer = make([]float64, size)
-	}
-	buffer = buffer[:size]
+// pack sets buffer to n lines of f from i on, of each the numbers l to l+depth, as panels of width lines: the l-th
+// numbers of all lines of a panel lie together. The last panel is filled up with zeros.
+func pack(buffer []float64, f factor, i, n, l, depth, width int) {
 	for p := 0; p < n; p += width {
 		panel := buffer[p*depth:][:width*depth]
 		if !f.along && width > 4 && p+width <= n { // the numbers of a panel lie together in each row
@@ -390,7 +477,6 @@ func pack(buffer []float64, f factor, i, n, l, depth, width int) []float64 {
 			packFour(panel[q:], f, i+p+q, min(4, n-p-q), l, depth, width)
 		}
 	}
-	return buffer
 }
 
 // packFour packs n ≤ 4 lines; those that are missing are zeros.

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -376,6 +377,33 @@ func TestSuited(t *testing.T) {
 		for _, p := range []path{viaGo, viaAVX2} {
 			if got := p.suited(test.m, test.n); got != p {
 				t.Errorf("%d×%d: %s became %s", test.m, test.n, pathNames[p], pathNames[got])
+			}
+		}
+	}
+}
+
+// However many cores share a product, its bits are those of one core.
+func TestCores(t *testing.T) {
+	before := runtime.GOMAXPROCS(1)
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+	r := rand.New(rand.NewPCG(13, 14))
+	for _, size := range [][3]int{{170, blockCols + 30, 200}, {3, 2*blockCols + 5, 800}, {400, 20, 700}, {blockCols + 20, 13, 60}} {
+		m, n, k := size[0], size[1], size[2]
+		a, b, old := rare(r, random(r, m, k, k+1)), random(r, k, n, n+3), random(r, m, n, n+2)
+		var first, triangle []float64
+		for _, procs := range []int{1, 2, 3, 8} {
+			runtime.GOMAXPROCS(procs)
+			dst := old
+			dst.Data = slices.Clone(old.Data)
+			GemmAdd(blas.NoTrans, blas.NoTrans, a, b, dst)
+			square := blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: make([]float64, m*m)}
+			Syrk(blas.NoTrans, a, square)
+			if procs == 1 {
+				first, triangle = dst.Data, square.Data
+				continue
+			}
+			if i := max(differ(dst.Data, first), differ(square.Data, triangle)); i >= 0 && current != viaGonum {
+				t.Fatalf("%v: element %d differs between 1 and %d cores", size, i, procs)
 			}
 		}
 	}
