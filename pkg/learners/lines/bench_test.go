@@ -62,14 +62,16 @@ func BenchmarkRun(b *testing.B) {
 
 // BenchmarkDecode is reading alone: lines to vectors and labels.
 func BenchmarkDecode(b *testing.B) {
-	lines := bytes.Split(bytes.TrimSpace(labelledPairs(10, 1000)), []byte{'\n'})
-	b.Run("dim=10", func(b *testing.B) {
-		var d decoder
-		p := &pairLines{}
-		for i := 0; b.Loop(); i++ {
-			if err := d.object(lines[i%len(lines)], p); err != nil {
-				b.Fatal(err)
+	for _, dim := range []int{10, 784} {
+		lines := bytes.Split(bytes.TrimSpace(labelledPairs(dim, 10_000/dim)), []byte{'\n'})
+		b.Run(fmt.Sprintf("dim=%d", dim), func(b *testing.B) {
+			var d decoder
+			p := &pairLines{}
+			for i := 0; b.Loop(); i++ {
+				if err := d.object(lines[i%len(lines)], p); err != nil {
+					b.Fatal(err)
+				}
 			}
-		}
-	})
+		})
+	}
 }

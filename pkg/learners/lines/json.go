@@ -81,6 +81,15 @@ func (d *decoder) numbers(dst []float64, field string, row int) ([]float64, erro
 	// not parse as one.
 	rest := bytes.TrimSpace(raw[1 : len(raw)-1])
 	for more := len(rest) > 0; more; {
+		for len(rest) > 0 && rest[0] == ' ' {
+			rest = rest[1:]
+		}
+		if v, n := numeral.Short(rest); n > 0 && (n == len(rest) || rest[n] == ',') {
+			dst = append(dst, v)
+			more = n < len(rest)
+			rest = rest[min(n+1, len(rest)):]
+			continue
+		}
 		var text []byte
 		text, rest, more = bytes.Cut(rest, []byte{','})
 		text = bytes.TrimSpace(text)
