@@ -285,7 +285,13 @@ func (l *LEGO) Step(f metric.Pair) (learners.PairOutcome, error) {
 		return o, fmt.Errorf("lego: %w", f.CheckVectors(d))
 	}
 	floats.AddScaledTo(l.z, f.X, -1, f.Y) // x − y, by a faster kernel
-	q := l.s.mulTo(l.w, l.norm2, l.z)
+	always := l.p.Update == UpdateAlways  // so that Az is wanted of almost every pair
+	var q float64
+	if always {
+		q = l.s.mulBoth(l.az, l.w, l.norm2, l.z)
+	} else {
+		q = l.s.mulTo(l.w, l.norm2, l.z)
+	}
 	loss := l.lossAt(q, f.Label)
 	if math.IsNaN(q) || math.IsInf(q, 0) || math.IsInf(loss, 0) {
 		// d² is not finite if an entry is not: all entries enter it.
@@ -309,7 +315,9 @@ func (l *LEGO) Step(f metric.Pair) (learners.PairOutcome, error) {
 	if beta == 0 {
 		return now, nil
 	}
-	l.s.transMul(l.az, l.w)
+	if !always {
+		l.s.transMul(l.az, l.w)
+	}
 	if !(math.Abs(beta)*vector.Dot(l.az, l.az) <= mostGrowth) {
 		return o, fmt.Errorf("lego: x and y: the step would take the matrix beyond %g: scale the features up", float64(mostGrowth))
 	}
@@ -485,12 +493,29 @@ func part(w []float64, g blas64.General) []float64 { return w[g.Cols-g.Rows : g.
 // returns that of w.
 func (s *stairs) mulTo(w, norm2, z []float64) float64 {
 	var sum float64
-	for k, g := range s.block {
-		v := part(w, g)
-		blas64.Gemv(blas.NoTrans, 1, g, vector.Of(z[:g.Cols]), 0, vector.Of(v))
-		norm2[k] = vector.Dot(v, v)
-		sum += norm2[k]
+	for k := range s.block {
+		sum += s.mulBlock(k, w, norm2, z)
 	}
+	return sum
+}
+
+// mulBlock is mulTo of block k.
+func (s *stairs) mulBlock(k int, w, norm2, z []float64) float64 {
+	g := s.block[k]
+	v := part(w, g)
+	blas64.Gemv(blas.NoTrans, 1, g, vector.Of(z[:g.Cols]), 0, vector.Of(v))
+	norm2[k] = vector.Dot(v, v)
+	return norm2[k]
+}
+
+// mulBoth is mulTo and then transMul, with one way through memory.
+func (s *stairs) mulBoth(dst, w, norm2, z []float64) float64 {
+	var sum float64
+	for k := range s.block {
+		sum += s.mulBlock(k, w, norm2, z)
+		s.sumBlock(k, w)
+	}
+	copy(dst, s.sum[len(s.sum)-1])
 	return sum
 }
 
@@ -503,14 +528,20 @@ func (s *stairs) addTransMul(dst, w []float64) {
 
 // transMul sets dst to Sᵀw and keeps the sums on the way for update.
 func (s *stairs) transMul(dst, w []float64) {
-	var before []float64
-	for k, g := range s.block {
-		sum := s.sum[k]
-		clear(sum[copy(sum, before):])
-		blas64.Gemv(blas.Trans, 1, g, vector.Of(part(w, g)), 1, vector.Of(sum))
-		before = sum
+	for k := range s.block {
+		s.sumBlock(k, w)
 	}
-	copy(dst, before)
+	copy(dst, s.sum[len(s.sum)-1])
+}
+
+// sumBlock adds the part of Sᵀw that block k has to the sum of those before.
+func (s *stairs) sumBlock(k int, w []float64) {
+	sum, before := s.sum[k], []float64(nil)
+	if k > 0 {
+		before = s.sum[k-1]
+	}
+	clear(sum[copy(sum, before):])
+	blas64.Gemv(blas.Trans, 1, s.block[k], vector.Of(part(w, s.block[k])), 1, vector.Of(sum))
 }
 
 // update sets S to CS with CᵀC = I + βwwᵀ, so that SᵀS becomes SᵀS + β(Sᵀw)(Sᵀw)ᵀ,

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -665,5 +666,30 @@ func BenchmarkLEGO(b *testing.B) {
 				k = (k + 1) % len(rounds)
 			}
 		})
+	}
+}
+
+// One way through memory gives the bits of two.
+func TestStairsMulBoth(t *testing.T) {
+	for _, n := range []int{1, 15, 16, 17, 50} {
+		rng := rand.New(rand.NewPCG(71, uint64(n)))
+		one, two := newStairs(n), newStairs(n)
+		for i := range one.data {
+			one.data[i] = rng.NormFloat64()
+		}
+		copy(two.data, one.data)
+		z := make([]float64, n)
+		for i := range z {
+			z[i] = rng.NormFloat64()
+		}
+		var az, w, norm2 [2][]float64
+		for k := range 2 {
+			az[k], w[k], norm2[k] = make([]float64, n), make([]float64, n), make([]float64, len(one.block))
+		}
+		q := [2]float64{one.mulBoth(az[0], w[0], norm2[0], z), two.mulTo(w[1], norm2[1], z)}
+		two.transMul(az[1], w[1])
+		if q[0] != q[1] || !slices.Equal(az[0], az[1]) || !slices.Equal(w[0], w[1]) || !slices.Equal(norm2[0], norm2[1]) || !slices.EqualFunc(one.sum, two.sum, slices.Equal) {
+			t.Errorf("n = %d: other bits", n)
+		}
 	}
 }
