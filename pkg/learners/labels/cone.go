@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/cores"
 	"metriclab/internal/matrix"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/spectral"
@@ -298,10 +299,12 @@ const productRows = 256
 func mulRows(ctx context.Context, dst, a *mat.Dense, b mat.Matrix) {
 	n, k := a.Dims()
 	_, m := b.Dims()
-	for lo := 0; lo < n && ctx.Err() == nil; lo += productRows {
-		hi := min(lo+productRows, n)
-		matrix.MulTo(dst.Slice(lo, hi, 0, m).(*mat.Dense), a.Slice(lo, hi, 0, k), b)
-	}
+	cores.Do((n+productRows-1)/productRows, func(block int) {
+		if lo := block * productRows; ctx.Err() == nil {
+			hi := min(lo+productRows, n)
+			matrix.MulTo(dst.Slice(lo, hi, 0, m).(*mat.Dense), a.Slice(lo, hi, 0, k), b)
+		}
+	})
 }
 
 // mulTrans returns aᵀb, unless ctx ends before.

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
+	"metriclab/internal/cores"
 	"metriclab/internal/matrix"
 	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
@@ -270,8 +271,10 @@ const (
 	lmnnEvery = 10
 	// lmnnStuck is how often in a row a move of the multipliers may leave nothing to descend.
 	lmnnStuck = 5
-	// lmnnRows is how many rows have their distances to all others in memory at a time.
-	lmnnRows = 64
+	// A core finds the distances of lmnnRows rows to all others at a time, and up to lmnnBlocks cores do so together.
+	lmnnRows, lmnnBlocks = 64, 4
+	// lmnnShare is how many rows a core takes at a time, and lmnnTerms about how many terms of the objective wait to be summed.
+	lmnnShare, lmnnTerms = 16, 1 << 16
 )
 
 // lmnnFit is the objective in coordinates of its own, as convex: with envelopes, and over the
@@ -297,8 +300,8 @@ type lmnnFit struct {
 	block     *mat.Dense
 	laplacian *mat.Dense
 	degree    []float64
-	td        []float64 // squared distances to targets
-	tw        []float64
+	terms     []float64 // of the objective or its gradient, in the order in which they are summed
+	place     []int     // in terms, of the first of each row
 
 	best       *mat.SymDense
 	least      float64
@@ -360,8 +363,8 @@ func newLMNNFit(ctx context.Context, x *mat.Dense, y []int, targets [][]int, mu,
 	f.x = c.z
 	f.near, f.shift, f.alpha = make([][]int32, n), make([][]float64, n), make([][]float64, n)
 	f.product, f.sq = mat.NewDense(n, r, nil), make([]float64, n)
-	f.block = mat.NewDense(min(n, lmnnRows), n, nil)
-	f.laplacian, f.degree = mat.NewDense(n, r, nil), make([]float64, n)
+	f.block = mat.NewDense(min(n, lmnnBlocks*lmnnRows), n, nil)
+	f.laplacian, f.degree, f.place = mat.NewDense(n, r, nil), make([]float64, n), make([]int, n)
 	return f, c, nil
 }
 
@@ -477,16 +480,6 @@ func (f *lmnnFit) move(m *mat.SymDense) {
 	}
 }
 
-// toTargets returns the squared distances of row i to its targets, valid until the next call.
-func (f *lmnnFit) toTargets(i int) []float64 {
-	f.td = f.td[:0]
-	row := f.product.RawRowView(i)
-	for _, j := range f.targets[i] {
-		f.td = append(f.td, f.sq[i]+f.sq[j]-2*floats.Dot(row, f.x.RawRowView(j)))
-	}
-	return f.td
-}
-
 // value is the objective with the envelope
 //
 //	max over 0 ≤ a ≤ 1 of az − ½w(a − s)²
@@ -495,27 +488,65 @@ func (f *lmnnFit) toTargets(i int) []float64 {
 func (f *lmnnFit) value(m *mat.SymDense) float64 {
 	f.move(m)
 	var push float64
-	for i, near := range f.near {
+	f.groups(func(i int) int { return len(f.alpha[i]) }, func(lo, hi int) {
+		f.share(lo, hi, f.hinges)
+		for _, v := range f.terms {
+			push += v
+		}
+	})
+	if f.ctx.Err() != nil {
+		return math.Inf(-1) // which ends a line search
+	}
+	return f.pullOf(m) + f.mu*push
+}
+
+// groups calls do for groups of rows with about lmnnTerms terms together, whose numbers size gives, until ctx is done.
+func (f *lmnnFit) groups(size func(i int) int, do func(lo, hi int)) {
+	n := len(f.near)
+	for lo, hi := 0, 0; lo < n && f.ctx.Err() == nil; lo = hi {
+		all := 0
+		for ; hi < n && (hi == lo || all+size(hi) <= lmnnTerms); hi++ {
+			f.place[hi] = all
+			all += size(hi)
+		}
+		f.terms = slices.Grow(f.terms[:0], all)[:all]
+		do(lo, hi)
+	}
+}
+
+// share does rows lo to hi on the cores that are idle.
+func (f *lmnnFit) share(lo, hi int, do func(lo, hi int)) {
+	cores.Do((hi-lo+lmnnShare-1)/lmnnShare, func(b int) { do(lo+b*lmnnShare, min(lo+(b+1)*lmnnShare, hi)) })
+}
+
+// hinges sets the multipliers of rows lo to hi, and their terms of the objective.
+func (f *lmnnFit) hinges(lo, hi int) {
+	var td []float64 // squared distances to targets
+	for i := lo; i < hi; i++ {
+		near := f.near[i]
 		if len(near) == 0 {
 			continue
 		}
 		if f.ctx.Err() != nil {
-			return math.Inf(-1) // which ends a line search
+			return
 		}
-		td := f.toTargets(i)
-		k := len(td)
 		row, sq, shift, alpha := f.product.RawRowView(i), f.sq[i], f.shift[i], f.alpha[i]
+		td = td[:0]
+		for _, j := range f.targets[i] {
+			td = append(td, sq+f.sq[j]-2*floats.Dot(row, f.x.RawRowView(j)))
+		}
+		k := len(td)
+		terms := f.terms[f.place[i]:][:len(alpha)]
 		for q, l := range near {
 			z := 1 - (sq + f.sq[l] - 2*floats.Dot(row, f.x.RawRowView(int(l))))
 			for j, t := range td {
 				s := shift[q*k+j]
 				a := min(max(s+(z+t)/f.width, 0), 1)
 				alpha[q*k+j] = a
-				push += a*(z+t) - f.width/2*(a-s)*(a-s)
+				terms[q*k+j] = a*(z+t) - f.width/2*(a-s)*(a-s)
 			}
 		}
 	}
-	return f.pullOf(m) + f.mu*push
 }
 
 // pullOf returns tr(CM).
@@ -530,36 +561,15 @@ func (f *lmnnFit) pullOf(m *mat.SymDense) float64 {
 // gradient is C + μ Σ α(v_ij v_ijᵀ − v_il v_ilᵀ) = C + xᵀΛx, Λ the Laplacian of a graph with
 // weights of both signs.
 func (f *lmnnFit) gradient(g *mat.SymDense) {
+	n, parts := len(f.near), 1+cores.Idle()
 	f.laplacian.Zero()
 	clear(f.degree)
-	add := func(i, j int, w float64) { // w·(x_i−x_j)(x_i−x_j)ᵀ
-		f.degree[i] += w
-		f.degree[j] += w
-		floats.AddScaled(f.laplacian.RawRowView(i), -w, f.x.RawRowView(j))
-		floats.AddScaled(f.laplacian.RawRowView(j), -w, f.x.RawRowView(i))
-	}
-	for i, near := range f.near {
-		if f.ctx.Err() != nil {
-			return
-		}
-		k := len(f.targets[i])
-		f.tw = append(f.tw[:0], make([]float64, k)...)
-		alpha := f.alpha[i]
-		for q, l := range near {
-			var s float64
-			for j, a := range alpha[q*k : (q+1)*k] {
-				s += a
-				f.tw[j] += a
-			}
-			if s != 0 {
-				add(i, int(l), -f.mu*s)
-			}
-		}
-		for j, w := range f.tw {
-			if w != 0 {
-				add(i, f.targets[i][j], f.mu*w)
-			}
-		}
+	f.groups(func(i int) int { return len(f.near[i]) + len(f.targets[i]) }, func(lo, hi int) {
+		f.share(lo, hi, f.weights)
+		cores.Do(parts, func(p int) { f.graph(lo, hi, p*n/parts, (p+1)*n/parts) })
+	})
+	if f.ctx.Err() != nil {
+		return
 	}
 	for i, w := range f.degree {
 		floats.AddScaled(f.laplacian.RawRowView(i), w, f.x.RawRowView(i))
@@ -567,6 +577,56 @@ func (f *lmnnFit) gradient(g *mat.SymDense) {
 	symmetric(g, mulTrans(f.ctx, f.x, f.laplacian))
 	for k, c := range f.pull {
 		g.SetSym(k, k, g.At(k, k)+c)
+	}
+}
+
+// weights sets terms to the weights of the edges of rows lo to hi: to their impostors, then to their targets.
+func (f *lmnnFit) weights(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		m, k := len(f.near[i]), len(f.targets[i])
+		w := f.terms[f.place[i]:][:m+k]
+		clear(w)
+		alpha := f.alpha[i]
+		for q := range m {
+			for j, a := range alpha[q*k : (q+1)*k] {
+				w[q] += a
+				w[m+j] += a
+			}
+			w[q] *= -f.mu
+		}
+		for j := range k {
+			w[m+j] *= f.mu
+		}
+	}
+}
+
+// graph adds the edges of rows lo to hi to rows from to end of Λx, but for its diagonal. Whatever the parts, a row has its
+// terms in the order of the rows whose edges they are.
+func (f *lmnnFit) graph(lo, hi, from, end int) {
+	add := func(i, j int, w float64) {
+		if i >= from && i < end {
+			f.degree[i] += w
+			floats.AddScaled(f.laplacian.RawRowView(i), -w, f.x.RawRowView(j))
+		}
+	}
+	for i := lo; i < hi; i++ {
+		if f.ctx.Err() != nil {
+			return
+		}
+		m := len(f.near[i])
+		for q, w := range f.terms[f.place[i]:][:m+len(f.targets[i])] {
+			if w == 0 {
+				continue
+			}
+			var l int
+			if q < m {
+				l = int(f.near[i][q])
+			} else {
+				l = f.targets[i][q-m]
+			}
+			add(i, l, w)
+			add(l, i, w)
+		}
 	}
 }
 
@@ -654,71 +714,112 @@ func (s lmnnSums) room() error {
 // survey returns the sums at m and looks for the impostors that are near.
 func (f *lmnnFit) survey(m *mat.SymDense) lmnnSums {
 	var s lmnnSums
-	f.each(m, func(i int, d []float64) {
-		targets := f.targets[i]
-		k := len(targets)
-		if k == 0 || s.bytes > limits.Memory() {
+	var found [lmnnBlocks]lmnnFound
+	f.each(m, func(b, lo int, d *mat.Dense) {
+		found[b] = lmnnFound{pull: found[b].pull[:0], push: found[b].push[:0]}
+		if s.bytes > limits.Memory() {
 			return
 		}
-		f.td = f.td[:0]
-		for _, j := range targets {
-			f.td = append(f.td, d[j])
-			s.pull += d[j]
+		rows, _ := d.Dims()
+		for i := range rows {
+			f.visit(&found[b], lo+i, d.RawRowView(i))
 		}
-		limit := 1 + slices.Max(f.td)
-		old, shift := f.near[i], f.shift[i]
-		var near []int32
-		var kept []float64
-		for l, dl := range d {
-			was := len(old) > 0 && int(old[0]) == l
-			var multipliers []float64
-			if was {
-				multipliers = shift[:k]
-				old, shift = old[1:], shift[k:]
+	}, func(_, blocks int) {
+		for _, x := range found[:blocks] {
+			for _, t := range x.pull {
+				s.pull += t
 			}
-			carried := was && slices.Max(multipliers) > 0
-			if !carried && dl >= limit+lmnnNear || f.y[l] == f.y[i] {
-				continue
+			for _, z := range x.push {
+				s.push += z
 			}
-			near = append(near, int32(l))
-			if was {
-				kept = append(kept, multipliers...)
-			} else {
-				kept = append(kept, make([]float64, k)...)
-			}
-			for _, t := range f.td {
-				if z := 1 + t - dl; z > 0 {
-					s.push += z
-					s.violations++
-				}
-			}
+			s.violations += len(x.push)
+			s.impostors += x.impostors
+			s.bytes += x.bytes
 		}
-		f.near[i], f.shift[i], f.alpha[i] = near, kept, make([]float64, len(kept))
-		s.impostors += len(near)
-		s.bytes += limits.Product(len(near), 4+16*k)
 	})
 	s.total = f.pullOf(m) + f.mu*s.push
 	return s
 }
 
-// each calls visit with the squared distances of each row to all rows under m.
-func (f *lmnnFit) each(m *mat.SymDense, visit func(i int, d []float64)) {
+// lmnnFound is what a block of rows adds to lmnnSums; pull and push are terms of the sums.
+type lmnnFound struct {
+	pull, push []float64
+	impostors  int
+	bytes      int64
+}
+
+// visit looks for the impostors of row i, which has squared distances d to all rows.
+func (f *lmnnFit) visit(x *lmnnFound, i int, d []float64) {
+	targets := f.targets[i]
+	k := len(targets)
+	if k == 0 {
+		return
+	}
+	first := len(x.pull)
+	for _, j := range targets {
+		x.pull = append(x.pull, d[j])
+	}
+	td := x.pull[first:]
+	limit := 1 + slices.Max(td)
+	old, shift := f.near[i], f.shift[i]
+	var near []int32
+	var kept []float64
+	for l, dl := range d {
+		was := len(old) > 0 && int(old[0]) == l
+		var multipliers []float64
+		if was {
+			multipliers = shift[:k]
+			old, shift = old[1:], shift[k:]
+		}
+		carried := was && slices.Max(multipliers) > 0
+		if !carried && dl >= limit+lmnnNear || f.y[l] == f.y[i] {
+			continue
+		}
+		near = append(near, int32(l))
+		if was {
+			kept = append(kept, multipliers...)
+		} else {
+			kept = append(kept, make([]float64, k)...)
+		}
+		for _, t := range td {
+			if z := 1 + t - dl; z > 0 {
+				x.push = append(x.push, z)
+			}
+		}
+	}
+	f.near[i], f.shift[i], f.alpha[i] = near, kept, make([]float64, len(kept))
+	x.impostors += len(near)
+	x.bytes += limits.Product(len(near), 4+16*k)
+}
+
+// each calls visit with the squared distances of lmnnRows rows from lo on to all rows under m, a row of the matrix each. It
+// calls it for up to lmnnBlocks blocks of rows from top on, b = 0, 1, …, on the cores that are idle, and then done, as long as
+// f.block holds the distances of all of them.
+func (f *lmnnFit) each(m *mat.SymDense, visit func(b, lo int, d *mat.Dense), done func(top, blocks int)) {
 	f.move(m)
 	n, r := f.x.Dims()
-	for lo := 0; lo < n; lo += lmnnRows {
+	for top := 0; top < n; top += lmnnBlocks * lmnnRows {
+		blocks := min(lmnnBlocks, (n-top+lmnnRows-1)/lmnnRows)
+		cores.Do(blocks, func(b int) {
+			if f.ctx.Err() != nil {
+				return
+			}
+			lo := top + b*lmnnRows
+			hi := min(lo+lmnnRows, n)
+			block := f.block.Slice(lo-top, hi-top, 0, n).(*mat.Dense)
+			matrix.MulTo(block, f.x.Slice(lo, hi, 0, r), f.product.T())
+			for i := lo; i < hi; i++ {
+				d := block.RawRowView(i - lo)
+				for l, dot := range d {
+					d[l] = f.sq[i] + f.sq[l] - 2*dot
+				}
+			}
+			visit(b, lo, block)
+		})
 		if f.ctx.Err() != nil {
 			return
 		}
-		hi := min(lo+lmnnRows, n)
-		block := f.block.Slice(0, hi-lo, 0, n).(*mat.Dense)
-		matrix.MulTo(block, f.x.Slice(lo, hi, 0, r), f.product.T())
-		for i := lo; i < hi; i++ {
-			d := block.RawRowView(i - lo)
-			for l, dot := range d {
-				d[l] = f.sq[i] + f.sq[l] - 2*dot
-			}
-			visit(i, d)
-		}
+		done(top, blocks)
 	}
 }
 
@@ -729,19 +830,22 @@ func (f *lmnnFit) startScale() float64 {
 	// of g < 2^e are positive.
 	var count, sum [2*most + 1]float64
 	_, r := f.x.Dims()
-	f.each(scaledIdentity(r, 1), func(i int, d []float64) {
-		for _, j := range f.targets[i] {
-			for l, dl := range d {
-				if f.y[l] == f.y[i] {
-					continue
+	f.each(scaledIdentity(r, 1), func(int, int, *mat.Dense) {}, func(top, blocks int) {
+		for i := top; i < min(top+blocks*lmnnRows, len(f.near)); i++ {
+			d := f.block.RawRowView(i - top)
+			for _, j := range f.targets[i] {
+				for l, dl := range d {
+					if f.y[l] == f.y[i] {
+						continue
+					}
+					bin, g := 0, dl-d[j]
+					if g > 0 {
+						_, e := math.Frexp(g)
+						bin = min(max(e+most, 0), 2*most)
+					}
+					count[bin]++
+					sum[bin] += g
 				}
-				bin, g := 0, dl-d[j]
-				if g > 0 {
-					_, e := math.Frexp(g)
-					bin = min(max(e+most, 0), 2*most)
-				}
-				count[bin]++
-				sum[bin] += g
 			}
 		}
 	})

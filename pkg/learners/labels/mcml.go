@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
+	"metriclab/internal/cores"
 	"metriclab/internal/matrix"
 	"metriclab/internal/product"
 	"metriclab/internal/ranges"
@@ -117,7 +118,7 @@ func FitMCML(ctx context.Context, x mat.Matrix, y []int, p MCMLParams) (MCML, er
 	if p.Ridge > 0 {
 		copies = 7
 	}
-	if err := limits.Check(fmt.Sprintf("MCML on %d rows of %d features", n, d), limits.Floats(n, copies*d+mcmlRows)); err != nil {
+	if err := limits.Check(fmt.Sprintf("MCML on %d rows of %d features", n, d), limits.Floats(n, copies*d+mcmlBlocks*mcmlRows)); err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
 	if !abandon.Long(n, d, min(n, d)) {
@@ -178,9 +179,9 @@ func fitMCML(ctx context.Context, x *mat.Dense, y []int, p MCMLParams) (MCML, er
 // the covariance of the rows.
 const mcmlFloor = 1e-3
 
-// mcmlRows is how many rows have their distances to all others in memory: enough to pay for packing the other
-// factor of a product, and few enough for a cache.
-const mcmlRows = 64
+// mcmlRows is for how many rows a core finds the distances to all others at a time: enough to pay for packing the other
+// factor of a product, and few enough for a cache. Up to mcmlBlocks cores do so together. They then sum mcmlColumns columns each.
+const mcmlRows, mcmlBlocks, mcmlColumns = 64, 4, 256
 
 // mcmlFit is F as convex, in coordinates of its own.
 type mcmlFit struct {
@@ -205,7 +206,7 @@ func newMCMLFit(ctx context.Context, c *coordinates, y []int, ridge *mat.SymDens
 	n, r := c.z.Dims()
 	f := &mcmlFit{
 		ctx: ctx, y: y, size: map[int]int{},
-		moved: mat.NewDense(n, r, nil), sq: make([]float64, n), block: make([]float64, min(mcmlRows, n)*n),
+		moved: mat.NewDense(n, r, nil), sq: make([]float64, n), block: make([]float64, min(mcmlBlocks*mcmlRows, n)*n),
 		sum: mat.NewDense(n, r, nil), degree: make([]float64, n),
 	}
 	scatter := mat.NewSymDense(r, nil)
@@ -258,24 +259,39 @@ func (f *mcmlFit) objective(m *mat.SymDense, gradient bool) float64 {
 	if f.ridge != nil {
 		total = inner(f.ridge, m)
 	}
-	for lo := 0; lo < n; lo += mcmlRows {
+	terms := make([]float64, n)
+	blocks := min(mcmlBlocks, 1+cores.Idle())
+	for top := 0; top < n; top += blocks * mcmlRows {
 		if f.ctx.Err() != nil {
 			return math.Inf(-1) // which ends a line search
 		}
-		rows := min(mcmlRows, n-lo)
-		w := blas64.General{Rows: rows, Cols: n, Stride: n, Data: f.block[:rows*n]}
-		some := blas64.General{Rows: rows, Cols: r, Stride: moved.Stride, Data: moved.Data[lo*moved.Stride:]}
-		product.Gemm(blas.NoTrans, blas.Trans, some, z, w)
-		for k := range rows {
-			total += f.row(lo+k, w.Data[k*n:(k+1)*n])
+		end := min(top+blocks*mcmlRows, n)
+		all := f.block[:(end-top)*n]
+		cores.Do((end-top+mcmlRows-1)/mcmlRows, func(b int) {
+			lo := top + b*mcmlRows
+			rows := min(mcmlRows, end-lo)
+			w := blas64.General{Rows: rows, Cols: n, Stride: n, Data: all[(lo-top)*n:]}
+			some := blas64.General{Rows: rows, Cols: r, Stride: moved.Stride, Data: moved.Data[lo*moved.Stride:]}
+			product.Gemm(blas.NoTrans, blas.Trans, some, z, w)
+			for k := range rows {
+				terms[lo+k] = f.row(lo+k, w.Data[k*n:(k+1)*n])
+			}
+			if gradient {
+				product.Gemm(blas.NoTrans, blas.NoTrans, w, z, blas64.General{Rows: rows, Cols: r, Stride: sum.Stride, Data: sum.Data[lo*sum.Stride:]})
+			}
+		})
+		for _, t := range terms[top:end] {
+			total += t
 		}
 		if !gradient {
 			continue
 		}
-		for k := range rows {
-			floats.Add(f.degree, w.Data[k*n:(k+1)*n])
-		}
-		product.Gemm(blas.NoTrans, blas.NoTrans, w, z, blas64.General{Rows: rows, Cols: r, Stride: sum.Stride, Data: sum.Data[lo*sum.Stride:]})
+		cores.Do((n+mcmlColumns-1)/mcmlColumns, func(b int) { // each column in the order of the rows
+			from, to := b*mcmlColumns, min((b+1)*mcmlColumns, n)
+			for k := range end - top {
+				floats.Add(f.degree[from:to], all[k*n+from:k*n+to])
+			}
+		})
 	}
 	return total
 }
