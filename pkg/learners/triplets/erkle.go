@@ -22,8 +22,11 @@ import (
 	"metriclab/pkg/spectral"
 )
 
-// ERKLEVersion counts the changes of the values that ERKLE computes.
-const ERKLEVersion = 3
+// ERKLEVersion counts the changes of the values that ERKLE computes, and ERKLELargeVersion those with 2,048 objects or more.
+const (
+	ERKLEVersion      = 3
+	ERKLELargeVersion = 4
+)
 
 // MaxBeta bounds the updates per round.
 const MaxBeta = 1_000_000
@@ -594,7 +597,7 @@ func (s erkleState) cone(p ERKLEParams) (cone, error) {
 	case traced:
 		return s.Factored.cone(s.Objects)
 	case structured:
-		return s.Structured.cone(s.Objects)
+		return s.Structured.cone(s.Objects, ablation{})
 	}
 	return s.Dense.cone(s.Objects, p.Projection == ProjectPrintedRule)
 }

@@ -30,6 +30,7 @@ type ablation struct {
 	anew   bool // resolvents are built anew only where they have lost their digits
 	reuse  bool // a product of a pair removed is not derived from one that was made
 	buffer bool // rank-one terms are added one by one
+	size   bool // any order is taken for a large one
 }
 
 func newStructured(n int, initial mat.Symmetric) *structured {

@@ -129,10 +129,10 @@ func TestStructuredIsDense(t *testing.T) {
 			if testing.Short() {
 				c.m = min(c.m, 200)
 			}
-			k, d := newStructured(c.n, c.initial), newDense(c.n, c.initial, false, 0)
+			k, l, d := newStructured(c.n, c.initial), newAblated(c.n, c.initial, ablation{size: true}), newDense(c.n, c.initial, false, 0)
 			scale := 1.0
 			for i, tr := range stream(c.n, c.m, c.conflicts, 1) {
-				for _, cone := range []cone{k, d} {
+				for _, cone := range []cone{k, l, d} {
 					if c.constant > 0 {
 						cone.add(tr, c.constant, g)
 					} else {
@@ -143,8 +143,10 @@ func TestStructuredIsDense(t *testing.T) {
 					for j := range c.n {
 						scale = max(scale, d.at(j, j))
 					}
-					if e := gap(c.n, k, d); e > agreement*scale {
-						t.Fatalf("%s, %v: after %d triplets kernels of size %v differ by %v", c.name, g, i+1, scale, e)
+					for form, k := range map[string]cone{"resolved": k, "of large kernels": l} {
+						if e := gap(c.n, k, d); e > agreement*scale {
+							t.Fatalf("%s, %v, %s: after %d triplets kernels of size %v differ by %v", c.name, g, form, i+1, scale, e)
+						}
 					}
 				}
 			}
@@ -170,7 +172,7 @@ func TestStructuredState(t *testing.T) {
 		if err := json.Unmarshal(b, &s); err != nil {
 			t.Fatal(err)
 		}
-		l, err := s.cone(n)
+		l, err := s.cone(n, ablation{})
 		if err != nil {
 			t.Fatalf("after %d triplets: %v", from, err)
 		}

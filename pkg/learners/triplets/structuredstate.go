@@ -31,6 +31,7 @@ type resolvedState struct {
 	Seen       int              `json:"seen"`
 	Age        int              `json:"age"`
 	Patience   int              `json:"patience"`
+	Recycled   *recycledState   `json:"recycled,omitempty"`
 }
 
 type bufferedState struct {
@@ -43,8 +44,10 @@ func (k *structured) state() *structuredState {
 	if k.dense != nil {
 		d := k.dense
 		s := &resolvedState{
-			Trace: d.trace, Kernel: d.k.state(), Resolvents: [2]bufferedState{d.r[0].state(), d.r[1].state()},
-			LogShift: d.logShift, Seen: d.seen, Age: d.age, Patience: d.patience,
+			Trace: d.trace, Kernel: d.k.state(), LogShift: d.logShift, Seen: d.seen, Age: d.age, Patience: d.patience, Recycled: d.w.state(),
+		}
+		for j := range d.r {
+			s.Resolvents[j] = d.r[j].state()
 		}
 		copy(s.Shifts[:], d.shift) // of none while none was built
 		return &structuredState{Resolved: s}
@@ -78,7 +81,7 @@ func (k *sparse) state() *sparseState {
 }
 
 // cone returns the form of n objects that was saved.
-func (s *structuredState) cone(n int) (*structured, error) {
+func (s *structuredState) cone(n int, without ablation) (*structured, error) {
 	switch {
 	case (s.Sparse == nil) == (s.Resolved == nil):
 		return nil, errors.New("structured: the kernel is not in one form")
@@ -87,13 +90,13 @@ func (s *structuredState) cone(n int) (*structured, error) {
 		if err != nil {
 			return nil, fmt.Errorf("structured: %w", err)
 		}
-		return &structured{n: n, sparse: k}, nil
+		return &structured{n: n, sparse: k, without: without}, nil
 	}
-	d, err := s.Resolved.cone(n)
+	d, err := s.Resolved.cone(n, without)
 	if err != nil {
 		return nil, fmt.Errorf("structured: %w", err)
 	}
-	return &structured{n: n, dense: d}, nil
+	return &structured{n: n, dense: d, without: without}, nil
 }
 
 // finite returns an error unless x has n finite numbers.
@@ -145,7 +148,7 @@ func (s *sparseState) cone(n int) (*sparse, error) {
 	return k, nil
 }
 
-func (s *resolvedState) cone(n int) (*resolved, error) {
+func (s *resolvedState) cone(n int, without ablation) (*resolved, error) {
 	if err := finite("trace, shifts and log_shift", []float64{s.Trace, s.Shifts[0], s.Shifts[1], s.LogShift}, 4); err != nil {
 		return nil, err
 	}
@@ -171,23 +174,32 @@ func (s *resolvedState) cone(n int) (*resolved, error) {
 			return nil, fmt.Errorf("kernel: base: %v is not allowed, want a number of magnitude at most %v", v, maxEntry)
 		}
 	}
-	d := newResolved(n, k.base, ablation{})
+	d := newResolved(n, k.base, without)
 	d.k = *k
-	d.trace, d.shift, d.logShift, d.seen, d.age, d.patience = s.Trace, s.Shifts[:], s.LogShift, s.Seen, s.Age, s.Patience
-	if (len(s.Resolvents[0].Base) == 0) != (len(s.Resolvents[1].Base) == 0) {
-		return nil, errors.New("resolvents: one without the other")
-	}
-	for j := range s.Resolvents {
-		if len(s.Resolvents[j].Base) == 0 {
-			break
+	d.k.wide = d.w != nil
+	if s.Recycled != nil {
+		if d.w == nil {
+			return nil, fmt.Errorf("recycled: of %d objects, want at least %d", n, largeFrom)
 		}
-		if s.Shifts[j] <= 0 {
+		if err := d.w.restore(s.Recycled); err != nil {
+			return nil, fmt.Errorf("recycled: %w", err)
+		}
+	}
+	d.trace, d.shift, d.logShift, d.seen, d.age, d.patience = s.Trace, s.Shifts[:len(d.r)], s.LogShift, s.Seen, s.Age, s.Patience
+	for j, saved := range s.Resolvents {
+		switch given := len(saved.Base) > 0; {
+		case given != (j < len(d.r) && len(s.Resolvents[0].Base) > 0):
+			return nil, fmt.Errorf("resolvents: number %d of a kernel that has %d", j+1, len(d.r))
+		case !given:
+			continue
+		case s.Shifts[j] <= 0:
 			return nil, fmt.Errorf("shifts: %v is not allowed with a resolvent, want a number > 0", s.Shifts[j])
 		}
-		r, err := s.Resolvents[j].matrix("resolvents", n)
+		r, err := saved.matrix("resolvents", n)
 		if err != nil {
 			return nil, err
 		}
+		r.wide = d.w != nil
 		d.r[j] = *r
 	}
 	return d, nil
