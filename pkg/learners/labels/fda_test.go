@@ -262,7 +262,6 @@ func BenchmarkFDA(b *testing.B) {
 	}
 	for _, ridge := range []float64{0, 1e-3} {
 		b.Run(fmt.Sprintf("alg=FDA/n=%d/dim=%d/ridge=%g", n, d, ridge), func(b *testing.B) {
-			oneCore(b)
 			for b.Loop() {
 				if _, err := FitFDA(b.Context(), x, y, FDAParams{Ridge: ridge}); err != nil {
 					b.Fatal(err)

@@ -392,7 +392,6 @@ func BenchmarkLSA(b *testing.B) {
 		for _, centred := range []bool{false, true} {
 			x := termMatrix(b, rand.New(rand.NewPCG(90, 7)), 10000, 5000, 80, zipf)
 			b.Run(fmt.Sprintf("alg=LSA/n=10000/dim=5000/k=100/zipf=%v/centred=%v", zipf, centred), func(b *testing.B) {
-				oneCore(b)
 				for b.Loop() {
 					b.ReportMetric(1e15*fitLSA(b, x, LSAParams{K: 100, Centred: centred}).Residual(), "residual/1e-15")
 				}

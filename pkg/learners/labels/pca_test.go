@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -183,7 +182,7 @@ func ExampleFitPCA() {
 }
 
 // Alg gonum is the covariance by SymOuterK and mat.EigenSym, all eigenvectors; the covariance alone is gonum-covariance
-// and covariance.
+// and covariance. With -cpu 1 each runs on one core, with -cpu 2 on two.
 func BenchmarkPCA(b *testing.B) {
 	rng := rand.New(rand.NewPCG(6, 4))
 	const n, d = 10000, 784
@@ -196,7 +195,6 @@ func BenchmarkPCA(b *testing.B) {
 	}
 	run := func(alg string, f func(b *testing.B)) {
 		b.Run(fmt.Sprintf("alg=%s/n=%d/dim=%d", alg, n, d), func(b *testing.B) {
-			oneCore(b)
 			for b.Loop() {
 				f(b)
 			}
@@ -221,12 +219,6 @@ func BenchmarkPCA(b *testing.B) {
 	})
 	run("gonum-covariance", func(*testing.B) { mat.NewSymDense(d, nil).SymOuterK(1, x.T()) })
 	run("covariance", func(*testing.B) { matrix.Outer(1, x.T()) })
-}
-
-// oneCore holds a benchmark on one core, as gonum's products use all.
-func oneCore(b *testing.B) {
-	before := runtime.GOMAXPROCS(1)
-	b.Cleanup(func() { runtime.GOMAXPROCS(before) })
 }
 
 // Where variances vanish in float64 there are no directions to learn from, though rows differ.
