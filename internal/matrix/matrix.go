@@ -15,6 +15,8 @@ package matrix
 import (
 	"reflect"
 
+	"metriclab/internal/cores"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -41,6 +43,13 @@ func Given(what string, x mat.Matrix) *mat.Dense {
 		panic(what + " is nil")
 	}
 	return d
+}
+
+// Rows calls do for rows 0 to n, of width numbers each, in blocks, on the cores that are idle.
+func Rows(n, width int, do func(lo, hi int)) {
+	const numbers = 1 << 16 // of a block: a core has some .02 ms to do
+	per := max(numbers/max(width, 1), 1)
+	cores.Do((n+per-1)/per, func(b int) { do(b*per, min((b+1)*per, n)) })
 }
 
 // IsNil tells whether x is nil, or a nil pointer in a mat.Matrix, as a *mat.Dense that was

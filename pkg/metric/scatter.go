@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -49,16 +51,24 @@ var ErrNoScatter = errors.New("all deviations are zero, so no scale can be learn
 // entry of x that is NaN or infinite. It panics if x is nil.
 func CheckFinite(x mat.Matrix) error {
 	xd := matrix.Given("metric: CheckFinite: x", x)
-	n, _ := xd.Dims()
-	for i := range n {
-		for j, v := range xd.RawRowView(i) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("row %d, column %d: %v is not allowed, want a finite number", i, j, v)
+	n, d := xd.Dims()
+	var some atomic.Bool // a row has such an entry
+	matrix.Rows(n, d, func(lo, hi int) {
+		for i := lo; i < hi && !some.Load(); i++ {
+			if slices.ContainsFunc(xd.RawRowView(i), notFinite) {
+				some.Store(true)
 			}
+		}
+	})
+	for i := 0; i < n && some.Load(); i++ {
+		if j := slices.IndexFunc(xd.RawRowView(i), notFinite); j >= 0 {
+			return fmt.Errorf("row %d, column %d: %v is not allowed, want a finite number", i, j, xd.At(i, j))
 		}
 	}
 	return nil
 }
+
+func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
 // InverseScatter returns the metric of
 //
@@ -93,10 +103,16 @@ func InverseScatter(dev mat.Matrix, n, ridge float64) (*Mahalanobis, error) {
 	if err := CheckFinite(devd); err != nil {
 		return nil, fmt.Errorf("deviations: %w", err)
 	}
+	sq := make([]float64, q)
+	matrix.Rows(q, d, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := devd.RawRowView(i)
+			sq[i] = floats.Dot(row, row)
+		}
+	})
 	var trace float64
-	for i := range q {
-		row := devd.RawRowView(i)
-		trace += floats.Dot(row, row)
+	for _, s := range sq {
+		trace += s
 	}
 	trace /= n
 	if math.IsInf(trace, 1) {

@@ -106,9 +106,11 @@ func deviate(x *mat.Dense, classes [][]int, mean []float64) (between *mat.Dense)
 	between = mat.NewDense(len(classes), d, nil)
 	for c, rows := range classes {
 		m := meanOf(x, rows)
-		for _, i := range rows {
-			floats.Sub(x.RawRowView(i), m)
-		}
+		matrix.Rows(len(rows), d, func(lo, hi int) {
+			for _, i := range rows[lo:hi] {
+				floats.Sub(x.RawRowView(i), m)
+			}
+		})
 		b := between.RawRowView(c)
 		floats.SubTo(b, m, mean)
 		floats.Scale(math.Sqrt(float64(len(rows))/float64(n)), b)

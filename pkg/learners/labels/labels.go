@@ -35,6 +35,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
+	"metriclab/internal/cores"
 	"metriclab/internal/matrix"
 )
 
@@ -46,7 +47,13 @@ func closed[T any](ctx context.Context, name string, x *mat.Dense, fit func(x *m
 		return zero, fmt.Errorf("%s: %w", name, err)
 	}
 	n, d := x.Dims()
-	x = mat.DenseCopyOf(x)
+	from := x
+	x = mat.NewDense(n, d, nil)
+	matrix.Rows(n, d, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			copy(x.RawRowView(i), from.RawRowView(i))
+		}
+	})
 	if !abandon.Long(n+d, d, d) { // with a ridge the matrix has order d, however few the rows
 		return fit(x)
 	}
@@ -55,11 +62,13 @@ func closed[T any](ctx context.Context, name string, x *mat.Dense, fit func(x *m
 
 // centre subtracts the mean of the rows of x from each and returns it.
 func centre(x *mat.Dense) []float64 {
-	n, _ := x.Dims()
+	n, d := x.Dims()
 	mean := meanOf(x, upTo(n))
-	for i := range n {
-		floats.Sub(x.RawRowView(i), mean)
-	}
+	matrix.Rows(n, d, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			floats.Sub(x.RawRowView(i), mean)
+		}
+	})
 	return mean
 }
 
@@ -71,10 +80,14 @@ func meanOf(x *mat.Dense, rows []int) []float64 {
 	first := x.RawRowView(rows[0])
 	mean := make([]float64, d)
 	dev := make([]float64, d)
-	for _, i := range rows {
-		floats.SubTo(dev, x.RawRowView(i), first)
-		floats.AddScaled(mean, 1/float64(len(rows)), dev)
-	}
+	const columns = 128 // that a core sums
+	cores.Do((d+columns-1)/columns, func(b int) {
+		from, to := b*columns, min((b+1)*columns, d)
+		for _, i := range rows {
+			floats.SubTo(dev[from:to], x.RawRowView(i)[from:to], first[from:to])
+			floats.AddScaled(mean[from:to], 1/float64(len(rows)), dev[from:to])
+		}
+	})
 	floats.Add(mean, first)
 	return mean
 }
