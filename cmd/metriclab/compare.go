@@ -177,9 +177,12 @@ func (a *app) compare(ctx context.Context, f *compareFlags, q *comparison) error
 	if err != nil {
 		return err
 	}
+	divided := a.waiting(ctx, "dividing "+on.name)
+	defer divided()
 	if f.resume != "" {
 		var j *journal
 		q.plan.Journal = func(of model.Journal) ([]model.Trial, func(model.Trial) error, error) {
+			divided()
 			if j, err = openJournal(f.resume, of); err != nil {
 				return nil, nil, err
 			}
@@ -206,6 +209,7 @@ func (a *app) compare(ctx context.Context, f *compareFlags, q *comparison) error
 	begin, long := time.Now(), false
 	var telling sync.Mutex // of rankings
 	q.plan.Estimated = func(seconds float64) error {
+		divided()
 		long = seconds >= longWork
 		return a.agree(ctx, "the comparison", seconds)
 	}

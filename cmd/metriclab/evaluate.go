@@ -137,7 +137,12 @@ func (a *app) evaluate(c *cobra.Command, f *problemFlags, p *planFlags, args []s
 	var progress model.Progress
 	var inside func(split, done, total int)
 	end := func() {}
-	plan.Estimated = func(seconds float64) error { return a.agree(ctx, "an evaluation of "+recipe.Learner, seconds) }
+	divided := a.waiting(ctx, "dividing "+on.name)
+	defer divided()
+	plan.Estimated = func(seconds float64) error {
+		divided()
+		return a.agree(ctx, "an evaluation of "+recipe.Learner, seconds)
+	}
 	plan.Progress = func(done, total int) {
 		if progress == nil { // after the estimate, which may ask
 			progress, inside, end = a.insideSplits(ctx, total)

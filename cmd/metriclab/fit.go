@@ -83,8 +83,14 @@ func (a *app) fit(c *cobra.Command, f *fitFlags, args []string) error {
 	if on.data != nil {
 		on.data.InPlace = true
 	}
-	progress, done := a.meter(ctx, counted)
+	first := a.waiting(ctx, "fitting "+recipe.Learner)
+	show, done := a.meter(ctx, counted)
+	progress := func(done, total int) {
+		first()
+		show(done, total)
+	}
 	m, err := atOnce(ctx, func() (model.Fitted, error) { return model.Fit(ctx, on.problem, recipe, progress) })
+	first()
 	done()
 	if err != nil {
 		return a.explained(err, on, f.gram)

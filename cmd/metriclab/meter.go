@@ -211,6 +211,44 @@ func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
 	}
 }
 
+// waiting shows that something goes on of which no part is known: a spinner on a terminal, from the first second on, else
+// a line now and then, until ctx is done or the returned function is called, which may be so more than once.
+func (a *app) waiting(ctx context.Context, what string) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	after := func(d time.Duration) bool {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(d):
+			return true
+		}
+	}
+	var wait sync.WaitGroup
+	begin := time.Now()
+	wait.Go(func() {
+		if !a.terminal {
+			for after(max(a.every, 10*time.Second)) {
+				fmt.Fprintf(a.err, "%s, for %s so far\n", what, time.Since(begin).Round(time.Second))
+			}
+			return
+		}
+		if after(time.Second) {
+			bars := mpb.NewWithContext(ctx, mpb.WithOutput(a.stderr), mpb.WithAutoRefresh(), mpb.WithWidth(48))
+			so := func(decor.Statistics) string {
+				return printable.Text(what) + ", for " + time.Since(begin).Round(time.Second).String() + " so far "
+			}
+			bar := bars.AddSpinner(0, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Any(so)))
+			<-ctx.Done()
+			bar.Abort(true)
+			bars.Wait()
+		}
+	})
+	return func() {
+		cancel()
+		wait.Wait()
+	}
+}
+
 // meterOfRows is meter for the rows of a table; rows is about their number, 0 if it is not known. Rows of svmlight and arrays are all read first,
 // which it shows, too, and their number is known then.
 func (a *app) meterOfRows(ctx context.Context, t *tableFile, rows int) (model.Progress, func()) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -55,6 +56,32 @@ func TestAgree(t *testing.T) {
 	if err := c.app.agree(ctx, "all", 3600); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: error %v", err)
 	}
+}
+
+// What has no parts to count says how long it goes on, until it ends or is interrupted.
+func TestWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCommand(toys(nil))
+		c.app.every = 30 * time.Second
+		end := c.app.waiting(t.Context(), "fitting x\x1b")
+		time.Sleep(65 * time.Second)
+		end()
+		end()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer c.app.waiting(ctx, "more")()
+		cancel()
+		time.Sleep(time.Hour)
+		if got, want := c.err.String(), "fitting x\\u001b, for 30s so far\nfitting x\\u001b, for 1m0s so far\n"; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		c.app.terminal = true
+		end = c.app.waiting(t.Context(), "spinning")
+		time.Sleep(20 * time.Second)
+		end()
+		if got := c.err.String(); !strings.Contains(got, "spinning, for 15s so far") {
+			t.Errorf("on a terminal: %q", got)
+		}
+	})
 }
 
 // reads is a reader.

@@ -103,7 +103,9 @@ func (a *app) trainRows(c *cobra.Command, f *nearFlags, s *search, m *model.Mode
 	if s.elect {
 		among = m.Classifier
 	}
+	arranged := a.waiting(ctx, "arranging the rows of "+tableName(f.train))
 	s.of, err = atOnce(ctx, func() (*model.Neighbourhood, error) { return among(d, f.k) })
+	arranged()
 	return tableError(err)
 }
 

@@ -2,6 +2,7 @@ package sample
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -51,7 +52,13 @@ func StratifiedFolds(rng *rand.Rand, y []int, folds int) []int {
 
 // byClassShuffled returns all rows class by class, each class in random order.
 func byClassShuffled(rng *rand.Rand, y []int) []int {
-	order := Choose(rng, len(y), len(y))
-	slices.SortStableFunc(order, func(i, j int) int { return y[i] - y[j] })
+	rows := map[int][]int{}
+	for _, i := range Choose(rng, len(y), len(y)) {
+		rows[y[i]] = append(rows[y[i]], i)
+	}
+	order := make([]int, 0, len(y))
+	for _, c := range slices.Sorted(maps.Keys(rows)) {
+		order = append(order, rows[c]...)
+	}
 	return order
 }

@@ -1,6 +1,7 @@
 package sample
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -137,4 +138,18 @@ func TestStratifiedFolds(t *testing.T) {
 		}
 	}()
 	StratifiedFolds(newRand(1), y, 0)
+}
+
+// Folds are dealt from the rows in random order, sorted by class.
+func TestStratifiedFoldsReference(t *testing.T) {
+	y := []int{3, -1, 3, 0, 3, 0, math.MaxInt, 3, -1, 0, 3, math.MinInt}
+	order := Choose(newRand(4), len(y), len(y))
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(y[i], y[j]) })
+	want := make([]int, len(y))
+	for k, i := range order {
+		want[i] = k % 3
+	}
+	if got := StratifiedFolds(newRand(4), y, 3); !slices.Equal(got, want) {
+		t.Errorf("folds %v, want %v", got, want)
+	}
 }
