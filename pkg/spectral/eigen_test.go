@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -324,6 +326,37 @@ func BenchmarkEigenSym(b *testing.B) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// However many cores work on a decomposition, its bits are those of one core. The order is large enough that products are shared.
+func TestCores(t *testing.T) {
+	before := runtime.GOMAXPROCS(1)
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+	const n = 560
+	rng := rand.New(rand.NewPCG(44, 2))
+	a := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			a.SetSym(i, j, rng.NormFloat64())
+		}
+	}
+	var values []float64
+	var vectors mat.Dense
+	for _, procs := range []int{1, 2, 3} {
+		runtime.GOMAXPROCS(procs)
+		var e spectral.EigenSym
+		if !e.Factorize(a, true) {
+			t.Fatal("no convergence")
+		}
+		var v mat.Dense
+		e.VectorsTo(&v)
+		if procs == 1 {
+			values = e.Values(nil)
+			vectors.CloneFrom(&v)
+		} else if !slices.Equal(e.Values(nil), values) || !mat.Equal(&v, &vectors) {
+			t.Errorf("other bits on %d cores than on one", procs)
 		}
 	}
 }
