@@ -23,7 +23,8 @@ largest time of up to five turns. Rows that begin with "metriclab" are whole pro
 read and write files, beside scripts/peers_user.py; in all others reading files and starting
 programs count on neither side. Before a time is printed the two results are compared:
 "difference" is what the column "compared" says, with its tolerance. A row whose results
-differ has no times, and the exit status is 1.
+differ has no times, and the exit status is 1. A time with "once" is of one run, since a turn of
+all sides took most of a minute.
 
 Products of matrices run at the speed of the BLAS that NumPy has loaded. An OpenBLAS that does
 not know the processor falls back to a slow kernel: that is refused with exit status 2, unless
@@ -481,7 +482,7 @@ def rmp(b):
         return np.array(losses)
 
     b.row(f"rmp, {len(walked)} rounds, {n} x {q}, m = {m}, a walk", "rmp", {"costs": np.vstack(walked)}, {"n": n, "k": m, "rate": rate, "steps": steps}, [
-        ("numpy", [], walk, lambda mine, theirs: (abs(mine["result"]["losses"].mean() / theirs.mean() - 1), 0.5 if b.tiny else 0.03, "mean loss, both drawn")),
+        ("numpy", [], walk, lambda mine, theirs: (abs(mine["result"]["losses"].mean() / theirs.mean() - 1), 0.5 if b.tiny else 0.05, "mean loss, both drawn")),
     ])
 
 

@@ -229,7 +229,7 @@ func TestREADMENumbers(t *testing.T) {
 	}
 	table, _, _ := strings.Cut(after, "\n\n")
 	for row := range strings.SplitSeq(table, "\n") {
-		if !strings.Contains(peers, row+"\n") {
+		if !strings.Contains(peers, "\n"+row) { // a table may have one more column, of an earlier commit
 			t.Errorf("docs/speed/peers.md lacks README.md's row %q", row)
 		}
 	}
