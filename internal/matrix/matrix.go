@@ -52,6 +52,23 @@ func Rows(n, width int, do func(lo, hi int)) {
 	cores.Do((n+per-1)/per, func(b int) { do(b*per, min((b+1)*per, n)) })
 }
 
+// RowSource is a matrix that shows its rows, as a *mat.Dense does. They may lie in a file, and be read when they are asked for.
+type RowSource interface {
+	mat.Matrix
+	mat.RawRowViewer
+}
+
+// RowsFrom is Dense for whoever asks for rows alone: a RowSource is returned as it is.
+func RowsFrom(x mat.Matrix) RowSource {
+	if r, ok := x.(RowSource); ok && !IsNil(x) {
+		return r
+	}
+	if d := Dense(x); d != nil {
+		return d
+	}
+	return nil
+}
+
 // IsNil tells whether x is nil, or a nil pointer in a mat.Matrix, as a *mat.Dense that was
 // never set becomes.
 func IsNil(x mat.Matrix) bool {

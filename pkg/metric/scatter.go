@@ -50,7 +50,10 @@ var ErrNoScatter = errors.New("all deviations are zero, so no scale can be learn
 // CheckFinite returns an error that names row, column and value of the first
 // entry of x that is NaN or infinite. It panics if x is nil.
 func CheckFinite(x mat.Matrix) error {
-	xd := matrix.Given("metric: CheckFinite: x", x)
+	xd := matrix.RowsFrom(x)
+	if xd == nil {
+		panic("metric: CheckFinite: x is nil")
+	}
 	n, d := xd.Dims()
 	var some atomic.Bool // a row has such an entry
 	matrix.Rows(n, d, func(lo, hi int) {

@@ -54,7 +54,7 @@ type ofVectors[T any] struct {
 	list     []T
 	of       string
 	takes    func() []catalog.Entry
-	learn    func(ctx context.Context, m *Vectors, f fitting, n *known[T], told Progress) (catalog.Distance, error)
+	learn    func(ctx context.Context, m *Vectors, f fitting, n *known[T], x *fileRows, told Progress) (catalog.Distance, error)
 	score    func(ctx context.Context, under metric.SqDister, z sides[T], k int, all bool) (outcome, error)
 	measures []Measure
 	always   []string
@@ -105,21 +105,45 @@ func (t ofVectors[T]) checkRank(r Recipe) error {
 }
 
 func (t ofVectors[T]) fit(ctx context.Context, f fitting, told Progress) (Fitted, error) {
+	return t.fitWithin(ctx, f, told, heldBytes)
+}
+
+// fitWithin is fit that keeps so many bytes of vectors, if the learner asks for rows.
+func (t ofVectors[T]) fitWithin(ctx context.Context, f fitting, told Progress, bytes int64) (Fitted, error) {
 	if err := t.checkRank(f.recipe); err != nil {
 		return nil, err
 	}
-	n, err := t.read(t.file, t.list)
+	n, err := t.checked(t.file, t.list)
+	if err != nil {
+		return nil, err
+	}
+	held, err := f.holds(len(n.rows), t.file.Dim(), bytes)
+	if err != nil {
+		return nil, err
+	}
+	x, none, zeros, err := openRows(ctx, t.file, n.rows, held)
 	if err != nil {
 		return nil, err
 	}
 	var notes []string
 	if f.recipe.Unit {
-		if n, notes, err = n.directed(); err != nil {
+		if n, notes, err = n.without(none, zeros); err != nil {
 			return nil, err
 		}
-		toUnit(n.x)
+		if zeros.Count > 0 {
+			if x, _, _, err = openRows(ctx, t.file, n.rows, min(held, len(n.rows))); err != nil {
+				return nil, err
+			}
+		}
+		x.toUnit()
 	}
-	m, err := t.fitKnown(ctx, n, f, told)
+	inner, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	x.fail = stop
+	m, err := t.fitKnown(inner, n, x, f, told)
+	if unread := context.Cause(inner); unread != nil && ctx.Err() == nil {
+		return nil, unread
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -127,22 +151,22 @@ func (t ofVectors[T]) fit(ctx context.Context, f fitting, told Progress) (Fitted
 	return m, nil
 }
 
-// fitKnown is fit of unit vectors, if the recipe has them so. It scales n.x in place.
-func (t ofVectors[T]) fitKnown(ctx context.Context, n *known[T], f fitting, told Progress) (*Vectors, error) {
+// fitKnown is fit to vectors x, of length one if the recipe has them so. It scales x in place.
+func (t ofVectors[T]) fitKnown(ctx context.Context, n *known[T], x *fileRows, f fitting, told Progress) (*Vectors, error) {
 	m := &Vectors{recipe: f.recipe, version: VectorVersion, learner: f.entry.Version, scale: 1, threshold: math.NaN()}
 	m.report.Items = len(n.rows)
-	mean := n.mean()
+	mean := n.mean(ctx, x)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if math.IsInf(mean, 0) || math.IsNaN(mean) {
 		return nil, errOverflow
 	}
 	if s := math.Sqrt(pairSquare / mean); !f.recipe.Raw && mean > 0 && s > 0 && s <= math.MaxFloat64 {
 		m.scale = s
-		n.x.Scale(s, n.x)
+		x.scaleBy(s)
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	learned, err := t.learn(ctx, m, f, n, told)
+	learned, err := t.learn(ctx, m, f, n, x, told)
 	if err != nil {
 		return nil, err
 	}
@@ -162,18 +186,18 @@ func (m *Vectors) kept(learned catalog.Distance) (catalog.Distance, error) {
 	return learned, nil
 }
 
-func learnPairs(ctx context.Context, m *Vectors, f fitting, n *known[metric.Link], told Progress) (catalog.Distance, error) {
+func learnPairs(ctx context.Context, m *Vectors, f fitting, n *known[metric.Link], x *fileRows, told Progress) (catalog.Distance, error) {
 	m.report.Similar = countSimilar(n.list)
 	m.report.Dissimilar = len(n.list) - m.report.Similar
 	m.similar, m.other = m.report.Similar, m.report.Dissimilar
-	learned, err := f.learn(ctx, catalog.Input{X: n.x, Links: n.list}, told, &m.report)
+	learned, err := f.learn(ctx, catalog.Input{X: x.matrix(), Links: n.list}, told, &m.report)
 	if err == nil {
 		learned, err = m.kept(learned)
 	}
 	if err != nil {
 		return nil, err
 	}
-	sq, err := sqDists(ctx, learned.(embedder), n.x, n.list)
+	sq, err := sqDists(ctx, learned.(embedder), x, n.list, vectorBlock)
 	if err != nil {
 		return nil, err
 	}
@@ -185,9 +209,9 @@ func learnPairs(ctx context.Context, m *Vectors, f fitting, n *known[metric.Link
 	return learned, nil
 }
 
-func learnComparisons(ctx context.Context, m *Vectors, f fitting, n *known[metric.Triplet], told Progress) (catalog.Distance, error) {
+func learnComparisons(ctx context.Context, m *Vectors, f fitting, n *known[metric.Triplet], x *fileRows, told Progress) (catalog.Distance, error) {
 	m.triplets, m.report.Comparisons = len(n.list), len(n.list)
-	learned, err := f.learn(ctx, catalog.Input{X: n.x, Triplets: n.list}, told, &m.report)
+	learned, err := f.learn(ctx, catalog.Input{X: x.matrix(), Triplets: n.list}, told, &m.report)
 	if err == nil {
 		learned, err = m.kept(learned)
 	}
@@ -195,7 +219,7 @@ func learnComparisons(ctx context.Context, m *Vectors, f fitting, n *known[metri
 		return nil, err
 	}
 	for _, t := range n.list {
-		if near, far := sqDistsIn(learned, n.x, t); near >= far {
+		if near, far := sqDistsIn(learned, x, t); near >= far {
 			m.report.Contradicted++
 		}
 	}
@@ -283,7 +307,7 @@ func (t ofVectors[T]) coordinates(ctx context.Context, h heldRun[T], told Progre
 		if h.recipe.Unit {
 			toUnit(z.a)
 		}
-		m, err := t.fitKnown(ctx, h.train, h.fitting, told)
+		m, err := t.fitKnown(ctx, h.train, inMemory(h.train.x), h.fitting, told)
 		if err != nil {
 			return z, err
 		}

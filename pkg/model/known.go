@@ -17,6 +17,7 @@ import (
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/random"
+	"metriclab/pkg/vectors"
 )
 
 // A form is what is known of items, T: labelled pairs, or relative comparisons. Division, order and vectors of zeros are the same for both.
@@ -32,7 +33,7 @@ type form[T any] struct {
 	// lacks returns an error unless a division has what is needed to learn from and to score by.
 	lacks func(train, test []T) error
 	// size is the squared distance that the scale of vectors is made by.
-	size func(x *mat.Dense, v T) float64
+	size func(x mat.RawRowViewer, v T) float64
 }
 
 var ofPairs = form[metric.Link]{
@@ -46,7 +47,7 @@ var ofPairs = form[metric.Link]{
 	},
 	related: linked, replaced: relinked,
 	lacks: func(train, test []metric.Link) error { return cmp.Or(both(train, "training"), both(test, "held-out")) },
-	size: func(x *mat.Dense, l metric.Link) float64 {
+	size: func(x mat.RawRowViewer, l metric.Link) float64 {
 		return metric.Euclidean{}.SqDist(x.RawRowView(l.I), x.RawRowView(l.J))
 	},
 }
@@ -74,7 +75,7 @@ var ofComparisons = form[metric.Triplet]{
 		}
 		return nil
 	},
-	size: func(x *mat.Dense, t metric.Triplet) float64 {
+	size: func(x mat.RawRowViewer, t metric.Triplet) float64 {
 		near, far := sqDistsIn(metric.Euclidean{}, x, t)
 		return (near + far) / 2
 	},
@@ -91,16 +92,9 @@ func both(links []metric.Link, what string) error {
 }
 
 // sqDistsIn returns the squared distances of a comparison of rows of x.
-func sqDistsIn(m metric.SqDister, x *mat.Dense, t metric.Triplet) (near, far float64) {
+func sqDistsIn(m metric.SqDister, x mat.RawRowViewer, t metric.Triplet) (near, far float64) {
 	a := x.RawRowView(t.A)
 	return m.SqDist(a, x.RawRowView(t.Near)), m.SqDist(a, x.RawRowView(t.Far))
-}
-
-// source has vectors: a *vectors.File, or two of them.
-type source interface {
-	Rows() int
-	Dim() int
-	Select(rows []int) (*mat.Dense, error)
 }
 
 // known are pairs or comparisons, and the items that they name.
@@ -129,17 +123,23 @@ func (f form[T]) named(list []T) *known[T] {
 	return out
 }
 
-// read reads the vectors that a list names.
-func (f form[T]) read(file source, list []T) (*known[T], error) {
+// checked returns what a list of rows of a file is known of, without the vectors.
+func (f form[T]) checked(file source, list []T) (*known[T], error) {
 	if len(list) == 0 {
 		return nil, fmt.Errorf("model: no %ss, want at least one", f.noun)
 	}
 	if err := f.check(file.Rows(), list); err != nil {
 		return nil, err
 	}
-	out := f.named(list)
-	var err error
-	out.x, err = file.Select(out.rows)
+	return f.named(list), nil
+}
+
+// read reads the vectors that a list names.
+func (f form[T]) read(file source, list []T) (*known[T], error) {
+	out, err := f.checked(file, list)
+	if err == nil {
+		out.x, err = file.Select(out.rows)
+	}
 	return out, err
 }
 
@@ -226,7 +226,11 @@ func (n *known[T]) divisible() (of []int) {
 
 // directed returns what is known of vectors that have a direction, with a note on the others. It returns an error if there is none.
 func (n *known[T]) directed() (*known[T], []string, error) {
-	none, z := zeroRows(n.x, func(i int) int { return n.rows[i] })
+	return n.without(zeroRows(n.x, func(i int) int { return n.rows[i] }))
+}
+
+// without is directed if none are the vectors of zeros, counted by z.
+func (n *known[T]) without(none []bool, z vectors.Zeros) (*known[T], []string, error) {
 	if z.Count == 0 {
 		return n, nil, nil
 	}
@@ -238,10 +242,13 @@ func (n *known[T]) directed() (*known[T], []string, error) {
 	return p, []string{note}, err
 }
 
-// mean is the mean of size.
-func (n *known[T]) mean() (mean float64) {
+// mean is the mean of size, of vectors x. It is NaN once ctx is done.
+func (n *known[T]) mean(ctx context.Context, x mat.RawRowViewer) (mean float64) {
 	for _, v := range n.list {
-		mean += n.size(n.x, v) / float64(len(n.list))
+		if ctx.Err() != nil {
+			return math.NaN()
+		}
+		mean += n.size(x, v) / float64(len(n.list))
 	}
 	return mean
 }

@@ -66,10 +66,36 @@ type twoFiles struct{ queries, documents *vectors.File }
 func (f twoFiles) Dim() int  { return f.queries.Dim() }
 func (f twoFiles) Rows() int { return f.queries.Rows() + f.documents.Rows() }
 
+// fit returns an error if vectors of one file are longer.
+func (f twoFiles) fit() error {
+	if q, d := f.queries.Dim(), f.documents.Dim(); q != d {
+		return fmt.Errorf("model: %s has vectors of %d numbers and %s of %d, want the same", f.queries.Name(), q, f.documents.Name(), d)
+	}
+	return nil
+}
+
+// ReadRows reads successive vectors of both files.
+func (f twoFiles) ReadRows(dst []float64, first int) error {
+	if err := f.fit(); err != nil {
+		return err
+	}
+	queries := f.queries.Rows()
+	at := max(0, min(len(dst), (queries-first)*f.Dim())) // numbers of dst that are of queries
+	if at > 0 {
+		if err := f.queries.ReadRows(dst[:at], first); err != nil {
+			return err
+		}
+	}
+	if at == len(dst) {
+		return nil
+	}
+	return f.documents.ReadRows(dst[at:], max(0, first-queries))
+}
+
 // Select returns vectors of both files by ascending numbers.
 func (f twoFiles) Select(rows []int) (*mat.Dense, error) {
-	if q, d := f.queries.Dim(), f.documents.Dim(); q != d {
-		return nil, fmt.Errorf("model: %s has vectors of %d numbers and %s of %d, want the same", f.queries.Name(), q, f.documents.Name(), d)
+	if err := f.fit(); err != nil {
+		return nil, err
 	}
 	at, _ := slices.BinarySearch(rows, f.queries.Rows())
 	out := mat.NewDense(len(rows), f.Dim(), nil)
@@ -142,7 +168,7 @@ var ofJudgements = form[feedback.Judgement]{
 		}
 		return nil
 	},
-	size: func(x *mat.Dense, j feedback.Judgement) float64 {
+	size: func(x mat.RawRowViewer, j feedback.Judgement) float64 {
 		return metric.Euclidean{}.SqDist(x.RawRowView(j.Query), x.RawRowView(j.Document))
 	},
 }
@@ -175,12 +201,12 @@ func byQuery(judged []feedback.Judgement) (out [][]feedback.Judgement) {
 	return out
 }
 
-func learnJudgements(ctx context.Context, m *Vectors, f fitting, n *known[feedback.Judgement], told Progress) (catalog.Distance, error) {
+func learnJudgements(ctx context.Context, m *Vectors, f fitting, n *known[feedback.Judgement], x *fileRows, told Progress) (catalog.Distance, error) {
 	ts := comparisonsOf(n.list)
 	if len(ts) == 0 {
 		return nil, fmt.Errorf("model: no query has documents of two grades, want at least one")
 	}
-	return learnComparisons(ctx, m, f, &known[metric.Triplet]{rows: n.rows, x: n.x, list: ts}, told)
+	return learnComparisons(ctx, m, f, &known[metric.Triplet]{rows: n.rows, list: ts}, x, told)
 }
 
 func scoreQueries(_ context.Context, _ metric.SqDister, z sides[feedback.Judgement], k int, _ bool) (outcome, error) {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -183,20 +184,64 @@ func truncated(m catalog.Distance, k int) (catalog.Distance, float64, error) {
 	return metric.FromFactor(axes.Slice(0, rank, 0, full.Dim())), lost, nil
 }
 
-// sqDists returns the squared distances of links between the prepared rows of x.
-func sqDists(ctx context.Context, m embedder, x *mat.Dense, links []metric.Link) ([]float64, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	n, _ := x.Dims()
-	if err := limits.Check(fmt.Sprintf("coordinates of %d vectors", n), limits.Floats(n, m.Rows())); err != nil {
+// embedTogether is how many vectors sqDists embeds at once at least, if there are as many. The bits of a product of gonum, which matrix.Mul takes for few
+// coordinates, depend on whether the left factor has more than 3 blocks of 64 rows.
+const embedTogether = 256
+
+// sqDists returns the squared distances of links between vectors of x. It embeds them in blocks of about so many numbers, link by link in the
+// order of the first vector, so that memory does not depend on how many there are.
+func sqDists(ctx context.Context, m embedder, x *fileRows, links []metric.Link, numbers int) ([]float64, error) {
+	n, d := x.Dims()
+	most := max(2, min(n, max(embedTogether, numbers/max(d, m.Rows()))))
+	if err := limits.Check(fmt.Sprintf("%d vectors and their coordinates", most), limits.Product(8, most, d+m.Rows())); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
-	z := m.EmbedRows(x)
-	if err := checkCoordinates(z, 0); err != nil {
-		return nil, err
+	if most >= n && x.held == n {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		z := m.EmbedRows(x.kept)
+		if err := checkCoordinates(z, 0); err != nil {
+			return nil, err
+		}
+		return sqDistsOf(metric.Euclidean{}, z, links), nil
 	}
-	return sqDistsOf(metric.Euclidean{}, z, links), nil
+	order := make([]int, len(links))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(links[a].I, links[b].I) })
+	sq := make([]float64, len(links))
+	block := mat.NewDense(most, d, nil)
+	for len(order) > 0 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var at []int           // the vectors of block
+		place := map[int]int{} // in block
+		these := 0             // links of order
+		for ; these < len(order) && len(at)+2 <= most; these++ {
+			for _, i := range []int{links[order[these]].I, links[order[these]].J} {
+				if _, there := place[i]; !there {
+					block.SetRow(len(at), x.RawRowView(i))
+					place[i] = len(at)
+					at = append(at, i)
+				}
+			}
+		}
+		z := m.EmbedRows(block.Slice(0, max(len(at), min(most, embedTogether)), 0, d)) // rows left from the last block do no harm
+		_, r := z.Dims()
+		for p, i := range at {
+			if err := checkCoordinates(z.Slice(p, p+1, 0, r).(*mat.Dense), i); err != nil {
+				return nil, err
+			}
+		}
+		for _, k := range order[:these] {
+			sq[k] = metric.Euclidean{}.SqDist(z.RawRowView(place[links[k].I]), z.RawRowView(place[links[k].J]))
+		}
+		order = order[these:]
+	}
+	return sq, nil
 }
 
 // vectorBlock is about how many numbers a goroutine of Transform holds of vectors, and of coordinates, at most; vectorBlocks how many all hold.

@@ -102,7 +102,7 @@ type Distance interface {
 
 // Input is what a batch learner learns from. The fields that the Feedback names are set.
 type Input struct {
-	X     mat.Matrix    // a row per object; as for the learners, a copy is made of what is not a *mat.Dense
+	X     mat.Matrix    // a row per object; a copy is made of what is not a *mat.Dense, unless the learner asks for rows alone (see Entry.ByRows)
 	Y     []int         // a class per row
 	Links []metric.Link // labelled pairs of rows
 	// Triplets are relative comparisons of rows or, without X, of objects numbered from 0 to Objects−1.
@@ -200,6 +200,8 @@ type Entry struct {
 	// Chunklets says that a learner of Links learns from the similar ones alone, and from no more of them than which rows they connect.
 	Chunklets bool
 
+	byRows func(f Feedback, v Values) bool // nil for never; see ByRows
+
 	Use          // the first
 	Others []Use // other kinds of feedback that it takes
 
@@ -220,6 +222,12 @@ func (e Entry) For(kinds ...Feedback) (Entry, bool) {
 	}
 	e.Use, e.Others, e.Cost = e.Others[i], nil, nil
 	return e, true
+}
+
+// ByRows reports whether a fit with the parameters v asks for rows of Input.X alone, by RawRowView, each time that it needs them, so that X need not lie in
+// memory: online learners, and itml on links unless it starts at the inverse covariance. Others take X as a whole.
+func (e Entry) ByRows(v Values) bool {
+	return e.Feedback.Online() || e.byRows != nil && e.byRows(e.Feedback, v)
 }
 
 // WithoutKernel returns e without the parameters that name a kernel, for an Input with one.

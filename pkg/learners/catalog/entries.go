@@ -135,6 +135,7 @@ var entries = []Entry{
 		Constructor: "itml.Fit",
 		Cost:        itmlCost,
 		Form:        Linear,
+		byRows:      func(f Feedback, v Values) bool { return f == Links && v.Text("start") != "invcov" },
 		Use: Use{Links, slices.Concat(itmlSlack, itmlStart, itmlBounds, itmlCycles), func(ctx context.Context, in Input, v Values, progress Progress) (Learned, error) {
 			p := read[itml.Params](v, progress)
 			if err := cmp.Or(bound("itml", &p, v), start(ctx, &p, in.X, v)); err != nil {

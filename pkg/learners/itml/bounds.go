@@ -93,7 +93,7 @@ func (p BoundParams) Of(x mat.Matrix, pairs []metric.Link, m metric.SqDister) (u
 }
 
 // within is Of that ends with the error of ctx once that is done.
-func (p BoundParams) within(ctx context.Context, x *mat.Dense, pairs []metric.Link, m metric.SqDister) (upper, lower float64, err error) {
+func (p BoundParams) within(ctx context.Context, x matrix.RowSource, pairs []metric.Link, m metric.SqDister) (upper, lower float64, err error) {
 	n, _ := x.Dims()
 	upper, lower, err = p.of(n, pairs, func(l metric.Link) float64 {
 		if ctx.Err() != nil {

@@ -175,6 +175,10 @@ type Solution struct {
 // A link between duplicates, p ≤ 10⁻¹²·ξ₀ under W₀, is skipped: no matrix moves
 // them. A step costs O(d²), the end O(md² + d³) for m links.
 //
+// Of an x that is a mat.RawRowViewer, Fit asks for the rows of the next link alone, again in each cycle, so that they may lie
+// in a file. It copies a *mat.Dense of many features; another such x must not change, and may be asked until a fit that was
+// cancelled has ended.
+//
 // Fit returns an error if
 //
 //   - there is no link, or a link has label 0 or an index outside x;
@@ -189,21 +193,24 @@ type Solution struct {
 //
 // The same on a page, without speed: [metriclab/pkg/learners/plain.ITML].
 func Fit(ctx context.Context, x mat.Matrix, links []metric.Link, p Params) (Result, error) {
-	xd := matrix.Dense(x)
-	if xd == nil || xd.IsEmpty() {
+	rows := matrix.RowsFrom(x)
+	if rows == nil || min(rows.Dims()) == 0 {
 		panic("itml: Fit: x is nil or empty")
 	}
 	p = p.Resolved()
 	if err := p.check(); err != nil {
 		return Result{}, err
 	}
-	if _, d := xd.Dims(); !abandon.Long(d, d, d) {
-		return fit(ctx, xd, links, p)
+	if _, d := rows.Dims(); !abandon.Long(d, d, d) {
+		return fit(ctx, rows, links, p)
 	}
-	xd, links, p.W0 = mat.DenseCopyOf(xd), slices.Clone(links), copySymmetric(p.W0)
+	if xd, ok := rows.(*mat.Dense); ok {
+		rows = mat.DenseCopyOf(xd)
+	}
+	links, p.W0 = slices.Clone(links), copySymmetric(p.W0)
 	return abandon.Run(ctx, "itml", p.Progress, func(ctx context.Context, progress func(learners.Progress)) (Result, error) {
 		p.Progress = progress
-		return fit(ctx, xd, links, p)
+		return fit(ctx, rows, links, p)
 	})
 }
 
@@ -221,7 +228,7 @@ func copySymmetric(a mat.Symmetric) mat.Symmetric {
 }
 
 // fit is Fit for resolved parameters that have been checked.
-func fit(ctx context.Context, x *mat.Dense, links []metric.Link, p Params) (Result, error) {
+func fit(ctx context.Context, x matrix.RowSource, links []metric.Link, p Params) (Result, error) {
 	n, _ := x.Dims()
 	if err := metric.CheckFinite(x); err != nil {
 		return Result{}, fmt.Errorf("itml: %w", err)
@@ -467,7 +474,7 @@ func (l *loop) finish() error {
 // it shares the way through memory.
 type inputForm struct {
 	ctx     context.Context
-	x       *mat.Dense
+	x       matrix.RowSource
 	inverse *mat.SymDense // W₀⁻¹; nil if it is I
 	factor  *mat.Dense    // L, W = LᵀL, since the start or the last remake
 	w       *tiles
@@ -476,7 +483,7 @@ type inputForm struct {
 	s       []float64
 }
 
-func newInputForm(ctx context.Context, x *mat.Dense, w0 mat.Symmetric) (*inputForm, error) {
+func newInputForm(ctx context.Context, x matrix.RowSource, w0 mat.Symmetric) (*inputForm, error) {
 	_, d := x.Dims()
 	if err := limits.Check(fmt.Sprintf("ITML with %d features", d), limits.Floats(4, d, d)); err != nil {
 		return nil, fmt.Errorf("itml: %w", err)
