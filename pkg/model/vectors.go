@@ -121,9 +121,13 @@ func toUnit(x *mat.Dense) {
 		if largest == 0 {
 			continue
 		}
-		_, e := math.Frexp(largest) // by a power of two first: squares may overflow or vanish
-		for j, v := range row {
-			row[j] = math.Ldexp(v, -e)
+		_, e := math.Frexp(largest)                                                  // by a power of two first: squares may overflow or vanish
+		if power := math.Ldexp(1, -e); power >= 0x1p-1022 && !math.IsInf(power, 1) { // a product has the bits of Ldexp
+			floats.Scale(power, row)
+		} else {
+			for j, v := range row {
+				row[j] = math.Ldexp(v, -e)
+			}
 		}
 		floats.Scale(1/floats.Norm(row, 2), row)
 	}
