@@ -660,7 +660,7 @@ def main():
             sys.exit("peers.py: results differ")
         if args.markdown:
             day = datetime.date.today().isoformat()
-            insert(args.markdown, f"{name}, {isa}", b.markdown(f"Measured on {day}: {built}; {versions(libraries)}."))
+            insert(args.markdown, ", ".join(filter(None, (name, isa))), b.markdown(f"Measured on {day}: {built}; {versions(libraries)}."))
 
 
 if __name__ == "__main__":
