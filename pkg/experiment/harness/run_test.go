@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"metriclab/internal/atomicfile"
+	"metriclab/internal/cores"
 	"metriclab/internal/cpushare"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/judge"
@@ -467,6 +468,40 @@ func TestRunTimingRunsOneByOne(t *testing.T) {
 	mustRun(t, cfg)
 	if most.Load() != 1 {
 		t.Errorf("%d timing jobs at once", most.Load())
+	}
+}
+
+// A job leaves the cores that no other job uses to its learner; where the result is time it leaves none.
+func TestRunCores(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	for _, timing := range []bool{false, true} {
+		var begun, read sync.WaitGroup // by the two jobs of the first cell
+		begun.Add(2)
+		read.Add(2)
+		s := toySpec(func(_ context.Context, cell string, _ int) error {
+			got, want := cores.Idle(), 0
+			if !timing {
+				if cell != "a" {
+					return nil
+				}
+				begun.Done()
+				begun.Wait()
+				got, want = cores.Idle(), 1
+				read.Done()
+				read.Wait()
+			}
+			if got != want {
+				t.Errorf("timing %v: %d cores idle for a learner, want %d", timing, got, want)
+			}
+			return nil
+		})
+		s.Timing = timing
+		cfg := toyConfig(t.TempDir(), experiment.Smoke, toyPaper(s))
+		cfg.Workers = 2
+		mustRun(t, cfg)
+	}
+	if got := cores.Idle(); got != 2 {
+		t.Errorf("%d cores idle after the runs, want 2", got)
 	}
 }
 
