@@ -22,7 +22,7 @@ var Paper = experiment.Paper{
 	Key:      protocol.PaperKey,
 	Citation: "E. Heim, M. Berger, L. M. Seversky, M. Hauskrecht. Efficient Online Relative Comparison Kernel Learning. SDM 2015.",
 	Experiments: []experiment.Spec{
-		Restarts, Speed, Skips, Tau, Fig1, Released, Fig2, Fig2Errors, Fig2Larger, Fig3, Fig4, Scenes, ReleasedAnswers,
+		Restarts, Speed, Skips, Tau, Fig1, Released, Fig2, Fig2Errors, Fig2Larger, Fig2Curves, Fig3, Fig4, Scenes, ReleasedAnswers,
 		Tolerance, Flips, Weights, Denoise, Active, ActiveLearners, Repeats,
 	},
 }
@@ -38,6 +38,7 @@ var (
 	Fig2            = costs.Fig2
 	Fig2Errors      = learning.Fig2Errors
 	Fig2Larger      = learning.Fig2Larger
+	Fig2Curves      = learning.Fig2Curves
 	Fig3            = people.Fig3
 	Fig4            = people.Fig4
 	Scenes          = people.Scenes

@@ -22,17 +22,20 @@ var StepStyles = plots.Styles{
 	stepMethods[2].Name: {Color: plots.Green, Dash: plots.Dashed}, stepMethods[3].Name: {Color: plots.Purple, Dash: plots.Dotted}, gnmdsMany: {Color: plots.Orange},
 }
 
-// paperPanel has the curves of the paper, with its rule for settings, and what a kernel errs by chance that ties nothing.
-func paperPanel() frame.Panel {
+// paperPanel has the curves of the paper, with a rule for settings, and what a kernel errs by chance that ties nothing.
+func paperPanel(title, rule string) frame.Panel {
 	p := frame.Panel{
-		Panel: plots.Panel{Title: ChosenTest + ", as in the paper", XLabel: "triplets seen", YLabel: "test error (%)"},
+		Panel: plots.Panel{Title: title, XLabel: "triplets seen", YLabel: "test error (%)"},
 		Of:    []frame.Mark{curveLine(protocol.Styles.Line(protocol.PAERKLE), NoSettings, protocol.TestErrors, frame.Percent)},
 	}
 	for _, method := range LargerSteps {
-		p.Of = append(p.Of, curveLine(StepStyles.Line(method), ChosenTest, protocol.TestErrors, frame.Percent))
+		p.Of = append(p.Of, curveLine(StepStyles.Line(method), rule, protocol.TestErrors, frame.Percent))
 	}
 	return frame.Panel{Panel: p.Panel, Of: append(p.Of, frame.Fixed(plots.Reference{Name: "chance", At: 50, Color: plots.Grey}))}
 }
+
+// asInThePaper names its rule for settings.
+const asInThePaper = ChosenTest + ", as in the paper"
 
 // curveLine is a measure of the cell that a line is named after, with the settings of a rule.
 func curveLine(l plots.Line, rule string, m frame.Measure, b frame.Band) frame.Mark {
@@ -55,7 +58,7 @@ func abovePA(rule string, methods ...string) frame.Panel {
 
 var fig2bView = frame.View{
 	Columns: 1, Missing: "any trial",
-	Panels: frame.Each(paperPanel(), abovePA(ChosenValid, append(protocol.Mapped(stepMethods, func(m protocol.StepMethod) string { return m.Name }), gnmdsMany)...)),
+	Panels: frame.Each(paperPanel(asInThePaper, ChosenTest), abovePA(ChosenValid, append(protocol.Mapped(stepMethods, func(m protocol.StepMethod) string { return m.Name }), gnmdsMany)...)),
 	Caption: frame.Says("Above: share of 5,000 other triplets (200 at smoke scale) that the kernels do not satisfy, against the triplets seen. A tie, as of objects of which nothing is known yet, is an error, which is the paper's measure; a kernel without ties that knows nothing errs on half of them. Below: by how much the share exceeds that of PA-ERKLE in the same trial, a tie being half an error, in percentage points.",
 		"500 points drawn from N(0, I) in R⁵⁰ (25 at smoke scale), a tenth of the paper's objects and triplets.", "PA-ERKLE takes one pass and has no settings. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before or, in broken lines, from K = I. 100 iterations: at most that many accelerated ones after every fourth mini-batch, from the kernel before, with τ of erkle2015/tau. "+
 			"Step size δ and weight τ of the trace are those with the least error summed over the curve, per trial, on validation triplets or, the paper's rule, on the test triplets.", ""),

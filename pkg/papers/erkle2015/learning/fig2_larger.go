@@ -39,7 +39,7 @@ var largerDeltas = protocol.List[float64]{0.3, 1}
 
 var fig2LargerView = frame.View{
 	Columns: 2, Missing: "any trial",
-	Panels: frame.Each(paperPanel(), abovePA(ChosenTest, LargerSteps...)),
+	Panels: frame.Each(paperPanel(asInThePaper, ChosenTest), abovePA(ChosenTest, LargerSteps...)),
 	Text:   &frame.Text{Head: []string{"method", "δ"}, Rows: largerRows(), Cells: settingsCells},
 	Caption: frame.Says("Left: share of 12,500 other triplets (200 at smoke scale) that the kernels do not satisfy, against the triplets seen; a tie, as of objects of which nothing is known yet, is an error, which is the paper's measure. Right: by how much it exceeds that of PA-ERKLE in the same trial, a tie being half an error, in percentage points.",
 		"As Fig. 2b at n = 500 (erkle2015/fig2-errors), a quarter of the paper's objects and triplets: 1,250 points drawn from N(0, I) in R⁵⁰ (30 at smoke scale).", "PA-ERKLE takes one pass. GNMDS takes one or two gradient steps on all triplets so far after every mini-batch, a twentieth of all, going on from the kernel before. τ is 0, and the step size δ that of 0.3 and 1 with the least error summed over the curve, per trial; with n = 500 nearly all trials chose one of these. "+

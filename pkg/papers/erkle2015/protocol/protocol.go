@@ -139,6 +139,7 @@ const (
 	SyntheticPoints = "synthetic"
 	Synthetic500    = "synthetic, n = 500"
 	Synthetic1250   = "synthetic, n = 1250"
+	Synthetic5000   = "synthetic, n = 5000"
 )
 
 // DataSets are those on which batch methods run.
@@ -159,6 +160,12 @@ var DataSets = append([]DataSet{
 		Name: Synthetic1250, Dataset: "1250 points in R50",
 		Full: Counts{Objects: 1250, Train: 2500, Validation: 1250, Test: 12500}, Smoke: Counts{Objects: 30, Train: 60, Validation: 30, Test: 200},
 		least: 125, draw: DrawSynthetic,
+	},
+	{
+		// The paper's size, for steps alone.
+		Name: Synthetic5000, Dataset: "5000 points in R50",
+		Full: Counts{Objects: 5000, Train: 10000, Validation: 5000, Test: 50000}, Smoke: Counts{Objects: 30, Train: 60, Validation: 30, Test: 200},
+		least: 500, draw: DrawSynthetic,
 	},
 }, Answered...)
 
