@@ -171,7 +171,10 @@ func TestSqDistsInBlocks(t *testing.T) {
 			for _, held := range []int{0, 100} {
 				w := &widest{embedder: m}
 				rows, _, _, err := openRows(t.Context(), f, whole.rows, held)
-				got := Must(sqDists(t.Context(), w, rows, whole.list, 1))
+				if all := Must(sqDists(t.Context(), w, rows, whole.list, 1, 1<<20)); !slices.Equal(all, want) {
+					t.Errorf("%v, %d×%d, %d in memory, all coordinates: other distances", r, n, d, held)
+				}
+				got := Must(sqDists(t.Context(), w, rows, whole.list, 1, 0))
 				if err != nil || !slices.Equal(got, want) || w.most > embedTogether {
 					t.Errorf("%v, %d×%d, %d in memory: other distances, or %d vectors at once, error %v", r, n, d, held, w.most, err)
 				}
@@ -181,8 +184,10 @@ func TestSqDistsInBlocks(t *testing.T) {
 		huge.Set(0, 0, 1e200)
 		x.SetRow(links[0].I, slices.Repeat([]float64{1e200}, d))
 		rows, _, _, _ := openRows(t.Context(), vectorFile(t, x, false), Must(ofPairs.checked(f, links)).rows, 0)
-		_, err := sqDists(t.Context(), metric.FromFactor(huge), rows, whole.list, 1)
-		Refused(t, "overflow", err, fmt.Sprintf("coordinates overflow: row %d, column 0", whole.list[0].I))
+		for _, bytes := range []int64{0, 1 << 20} {
+			_, err := sqDists(t.Context(), metric.FromFactor(huge), rows, whole.list, 1, bytes)
+			Refused(t, "overflow", err, fmt.Sprintf("coordinates overflow: row %d, column 0", whole.list[0].I))
+		}
 	}
 }
 

@@ -198,7 +198,7 @@ func learnPairs(ctx context.Context, m *Vectors, f fitting, n *known[metric.Link
 	if err != nil {
 		return nil, err
 	}
-	sq, err := sqDists(ctx, learned.(embedder), x, n.list, vectorBlock)
+	sq, err := sqDists(ctx, learned.(embedder), x, n.list, vectorBlock, 2*heldBytes)
 	if err != nil {
 		return nil, err
 	}

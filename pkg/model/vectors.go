@@ -192,9 +192,9 @@ func truncated(m catalog.Distance, k int) (catalog.Distance, float64, error) {
 // coordinates, depend on whether the left factor has more than 3 blocks of 64 rows.
 const embedTogether = 256
 
-// sqDists returns the squared distances of links between vectors of x. It embeds them in blocks of about so many numbers, link by link in the
-// order of the first vector, so that memory does not depend on how many there are.
-func sqDists(ctx context.Context, m embedder, x *fileRows, links []metric.Link, numbers int) ([]float64, error) {
+// sqDists returns the squared distances of links between vectors of x. It embeds them in blocks of about so many numbers. It keeps all coordinates if they take at most so
+// many bytes; else it goes link by link, in the order of the first vector, so that memory does not depend on how many vectors there are.
+func sqDists(ctx context.Context, m embedder, x *fileRows, links []metric.Link, numbers int, bytes int64) ([]float64, error) {
 	n, d := x.Dims()
 	most := max(2, min(n, max(embedTogether, numbers/max(d, m.Rows()))))
 	if err := limits.Check(fmt.Sprintf("%d vectors and their coordinates", most), limits.Product(8, most, d+m.Rows())); err != nil {
@@ -210,18 +210,43 @@ func sqDists(ctx context.Context, m embedder, x *fileRows, links []metric.Link, 
 		}
 		return sqDistsOf(metric.Euclidean{}, z, links), nil
 	}
+	block := mat.NewDense(most, d, nil)
+	embed := func(at []int) (*mat.Dense, error) { // the vectors of block
+		z := m.EmbedRows(block.Slice(0, max(len(at), min(most, embedTogether)), 0, d)) // rows left from the last block do no harm
+		_, r := z.Dims()
+		for p, i := range at {
+			if err := checkCoordinates(z.Slice(p, p+1, 0, r).(*mat.Dense), i); err != nil {
+				return nil, err
+			}
+		}
+		return z, ctx.Err()
+	}
+	if size := limits.Floats(n, max(1, m.Rows())); size <= min(bytes, limits.Memory()) {
+		all := mat.NewDense(n, max(1, m.Rows()), nil)
+		for first := 0; first < n; first += most {
+			var at []int
+			for i := first; i < min(first+most, n); i++ {
+				block.SetRow(len(at), x.RawRowView(i))
+				at = append(at, i)
+			}
+			z, err := embed(at)
+			if err != nil {
+				return nil, err
+			}
+			for p, i := range at {
+				all.SetRow(i, z.RawRowView(p))
+			}
+		}
+		return sqDistsOf(metric.Euclidean{}, all, links), nil
+	}
 	order := make([]int, len(links))
 	for k := range order {
 		order[k] = k
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(links[a].I, links[b].I) })
 	sq := make([]float64, len(links))
-	block := mat.NewDense(most, d, nil)
 	for len(order) > 0 {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		var at []int           // the vectors of block
+		var at []int
 		place := map[int]int{} // in block
 		these := 0             // links of order
 		for ; these < len(order) && len(at)+2 <= most; these++ {
@@ -233,12 +258,9 @@ func sqDists(ctx context.Context, m embedder, x *fileRows, links []metric.Link, 
 				}
 			}
 		}
-		z := m.EmbedRows(block.Slice(0, max(len(at), min(most, embedTogether)), 0, d)) // rows left from the last block do no harm
-		_, r := z.Dims()
-		for p, i := range at {
-			if err := checkCoordinates(z.Slice(p, p+1, 0, r).(*mat.Dense), i); err != nil {
-				return nil, err
-			}
+		z, err := embed(at)
+		if err != nil {
+			return nil, err
 		}
 		for _, k := range order[:these] {
 			sq[k] = metric.Euclidean{}.SqDist(z.RawRowView(place[links[k].I]), z.RawRowView(place[links[k].J]))
