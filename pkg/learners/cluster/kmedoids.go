@@ -125,7 +125,7 @@ type Medoids struct {
 // It returns an error if a parameter is not allowed, or if cost is empty or has
 // an entry that is NaN or infinite, or whose sum overflows, or if ctx is done. It panics if cost is
 // nil, or if rng is nil and there is no Start. Memory is O(AB), or O(A+B) if cost
-// is the transpose of a *mat.Dense, whose rows are then read in place.
+// is a symmetric *mat.Dense or the transpose of any, whose rows are then read in place.
 func FitFasterPAM(ctx context.Context, rng *rand.Rand, cost mat.Matrix, p MedoidsParams) (*Medoids, error) {
 	cols, err := columns(cost)
 	if err != nil {
@@ -306,6 +306,12 @@ func columns(cost mat.Matrix) ([][]float64, error) {
 			return cols, checkCosts(cols)
 		}
 	}
+	if d, ok := cost.(*mat.Dense); ok && symmetric(d) {
+		for j := range cols {
+			cols[j] = d.RawRowView(j)
+		}
+		return cols, checkCosts(cols)
+	}
 	if err := limits.Check(fmt.Sprintf("a copy of %d×%d costs", a, b), limits.Floats(a, b)); err != nil {
 		return nil, fmt.Errorf("cost: %w", err)
 	}
@@ -314,7 +320,6 @@ func columns(cost mat.Matrix) ([][]float64, error) {
 		cols[j] = all[j*a : (j+1)*a : (j+1)*a]
 	}
 	if d, ok := cost.(*mat.Dense); ok {
-		const tile = 16 // columns at a time, so that their ends stay in the cache
 		for lo := 0; lo < b; lo += tile {
 			hi := min(lo+tile, b)
 			for i := range a {
@@ -329,6 +334,28 @@ func columns(cost mat.Matrix) ([][]float64, error) {
 		}
 	}
 	return cols, checkCosts(cols)
+}
+
+// tile is how many columns of a matrix are read at a time, so that their ends stay in the cache.
+const tile = 16
+
+// symmetric reports whether d equals its transpose.
+func symmetric(d *mat.Dense) bool {
+	n, b := d.Dims()
+	if n != b {
+		return false
+	}
+	for lo := 0; lo < n; lo += tile {
+		for i := lo; i < n; i++ {
+			row := d.RawRowView(i)
+			for j := lo; j < min(lo+tile, i); j++ {
+				if row[j] != d.At(j, i) {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }
 
 // checkCosts returns an error unless all entries are finite and so small that

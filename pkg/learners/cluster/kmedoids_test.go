@@ -462,3 +462,47 @@ func ExampleMedoidsParams_Resolved() {
 	fmt.Printf("%+v\n", MedoidsParams{M: 3}.Resolved())
 	// Output: {M:3 Start:[] Starts:1 MaxPasses:100 Progress:<nil>}
 }
+
+// TestSymmetricInPlace: rows of a symmetric matrix are read in place; one entry that differs, and the columns are copied.
+func TestSymmetricInPlace(t *testing.T) {
+	for _, n := range []int{1, 2, 15, 16, 17, 50} {
+		d := plane(rand.New(rand.NewPCG(uint64(n), 9)), n, 0)
+		sym := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := i; j < n; j++ {
+				sym.SetSym(i, j, d.At(i, j))
+			}
+		}
+		cols, err := columns(d)
+		if err != nil || &cols[0][0] != &d.RawRowView(0)[0] {
+			t.Errorf("n = %d: copied, error %v", n, err)
+		}
+		p := MedoidsParams{M: min(3, n), Start: []int{0, 1, 2}[:min(3, n)]}
+		got, err := FitFasterPAM(t.Context(), nil, d, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := FitFasterPAM(t.Context(), nil, sym, p)
+		if err != nil || !slices.Equal(got.Set, want.Set) || got.Cost != want.Cost || got.Swaps != want.Swaps {
+			t.Errorf("n = %d: %v, want %v, error %v", n, got, want, err)
+		}
+		for _, at := range [][2]int{{0, n - 1}, {n - 1, 0}, {n - 1, n / 2}} {
+			if at[0] == at[1] {
+				continue
+			}
+			e := mat.DenseCopyOf(d)
+			e.Set(at[0], at[1], e.At(at[0], at[1])+1)
+			cols, err := columns(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, col := range cols {
+				for i, c := range col {
+					if c != e.At(i, j) {
+						t.Errorf("n = %d, %v: cost %d, %d is %v, want %v", n, at, i, j, c, e.At(i, j))
+					}
+				}
+			}
+		}
+	}
+}

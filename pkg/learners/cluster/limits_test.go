@@ -23,6 +23,7 @@ func TestSizes(t *testing.T) {
 		wide.Set(i%3, i, float64(i))
 	}
 	costs := mat.NewDense(n, n, nil)
+	costs.Set(0, 1, 1) // not symmetric, so that it is copied
 	for name, f := range map[string]func() error{
 		"mixture, many components": func() error { _, err := FitMixture(context.Background(), rng, tall, MixtureParams{K: n}); return err },
 		"mixture, many features":   func() error { _, err := FitMixture(context.Background(), rng, wide, MixtureParams{K: 2}); return err },
