@@ -200,6 +200,13 @@ func TestRecycledState(t *testing.T) {
 			t.Errorf("%s: error %v, want one with %q", name, err, c.want)
 		}
 	}
+	former, err := load(func(s *structuredState) {
+		s.Resolved.Recycled = nil
+		s.Resolved.Resolvents[1], s.Resolved.Shifts[1] = s.Resolved.Resolvents[0], s.Resolved.Shifts[0]
+	})
+	if err != nil || former.dense.r[0].base != nil {
+		t.Errorf("with two resolvents, as ERKLE 3 saved it: error %v, want none, and no resolvent", err)
+	}
 	small := &resolvedState{Patience: firstPatience(2), Kernel: bufferedState{Base: []float64{1, 0, 1}}, Recycled: &recycledState{Basis: []float64{1, 0}, Products: []float64{1, 0}}}
 	if _, err := small.cone(2, ablation{}); err == nil || !strings.Contains(err.Error(), "want at least 2048") {
 		t.Errorf("a small kernel with a space: error %v", err)

@@ -187,9 +187,12 @@ func (s *resolvedState) cone(n int, without ablation) (*resolved, error) {
 	}
 	d.trace, d.shift, d.logShift, d.seen, d.age, d.patience = s.Trace, s.Shifts[:len(d.r)], s.LogShift, s.Seen, s.Age, s.Patience
 	for j, saved := range s.Resolvents {
-		switch given := len(saved.Base) > 0; {
-		case given != (j < len(d.r) && len(s.Resolvents[0].Base) > 0):
-			return nil, fmt.Errorf("resolvents: number %d of a kernel that has %d", j+1, len(d.r))
+		switch given, first := len(saved.Base) > 0, len(s.Resolvents[0].Base) > 0; {
+		case j < len(d.r) && given != first:
+			return nil, errors.New("resolvents: one without the other")
+		case j >= len(d.r) && given: // a large kernel of ERKLE 3, which had two: they are made anew
+			d.drop()
+			continue
 		case !given:
 			continue
 		case s.Shifts[j] <= 0:
