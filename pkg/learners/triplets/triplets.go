@@ -27,9 +27,9 @@
 //
 // # How it is built
 //
-// ERKLE keeps its kernel in the form that is cheapest at the time. It is sparse while few entries are filled, then
-// dense with two resolvents in which it finds the eigenvalue that an update makes negative. From 2,048 objects on it looks in a space
-// that the updates share first. With a trace penalty it is K = QCQᵀ of low rank.
+// ERKLE keeps its kernel in the cheapest form: sparse at first, then dense with two resolvents, in which it finds the
+// eigenvalue that an update makes negative. From 2,048 objects on it first looks in a space that updates
+// share. With a trace penalty it is QCQᵀ of low rank.
 //
 // FitBatch stops on a duality gap. By default it runs L-BFGS on X, K = XXᵀ, where a step is two products of
 // matrices. That problem is not convex, so a projected gradient step comes now and then: it adds directions that X
