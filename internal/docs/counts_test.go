@@ -1,7 +1,9 @@
 package docs
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -122,5 +124,30 @@ func TestHeadlineCommits(t *testing.T) {
 				t.Errorf("docs/protocol/headlines.md: a row of %s: %v, but it has %d claims", s.ID, rows[s.ID], len(s.Claims))
 			}
 		}
+	}
+}
+
+// The guide says how long everything takes, by the committed timing tables, as plan does.
+func TestFullScaleTime(t *testing.T) {
+	hours := map[string]float64{}
+	var all float64
+	for _, p := range papers.All {
+		for _, s := range p.Experiments {
+			times, err := harness.ReadTimes(s, filepath.Join("..", "..", "results", filepath.FromSlash(s.ID)))
+			if s.Pending && errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range times.Where("phase", experiment.TotalPhase).Values("cpu_s") {
+				hours[p.Key] += v / 3600
+				all += v / 3600
+			}
+		}
+	}
+	want := fmt.Sprintf("%.0f hours of processor time, %.0f of them for erkle2015", all, hours["erkle2015"])
+	if !strings.Contains(read(t, "docs", "guides", "full-scale.md"), want) {
+		t.Errorf("docs/guides/full-scale.md does not say %q", want)
 	}
 }
