@@ -46,11 +46,11 @@ func rowFit(t *testing.T, file source, links []metric.Link, r Recipe) (ofVectors
 // Whatever the number of vectors in memory, a fit gives the bits of one to the matrix of all, with vectors of zeros, too; and itml so in a goroutine of its own.
 func TestFitByRows(t *testing.T) {
 	const n, d = 100, 6
-	f, x, links := vectorSet(t, n, d, 150, true)
+	_, x, links := vectorSet(t, n, d, 150, true)
 	for _, i := range []int{0, 7, 8, n - 1} {
 		clear(x.RawRowView(i))
 	}
-	f = vectorFile(t, x, true)
+	f := vectorFile(t, x, true)
 	for _, r := range []Recipe{
 		{Learner: "pola"}, {Learner: "pola", Unit: true, Rank: 3}, {Learner: "pa", Passes: 3}, {Learner: "lego", Raw: true}, {Learner: "lego", Unit: true}, {Learner: "itml"},
 		{Learner: "itml", Unit: true, Rank: 2}, {Learner: "itml", Params: map[string]string{"start": "invcov"}}, {Learner: "iplr", Unit: true}, {Learner: "rca"}, {Learner: "pola-batch", Params: map[string]string{"iterations": "1"}},
