@@ -39,15 +39,16 @@ type buffered struct {
 	c    []float64
 	z    []float64 // by rows
 	most int       // terms to collect; 0 means terms(n)
-	wide bool      // terms are added by products of matrices
+	wide bool      // large: terms are added by products of matrices
 	x    []float64 // scratch
 	half []float64 // scratch of a second core
 }
 
-// Tiles of rows and columns of a buffered matrix: 64 KB, which stay in a cache of the second level.
+// Tiles of rows and columns of a buffered matrix: 64 KB, which stay in a cache of the second level. Those of wide ones have longer
+// rows, which come from memory faster.
 const (
-	tileRows = 32
-	tileCols = 256
+	tileRows, tileCols = 32, 256
+	wideRows, wideCols = 8, 1024
 )
 
 // terms is the number of rank-one terms that a matrix of order n collects.
@@ -94,13 +95,16 @@ func (m *buffered) mulTo(dst, x []float64) {
 // addRows adds to dst what rows from..to−1 of the upper triangle of the base, a multiple of tileRows or n, give to the
 // product with x.
 func (m *buffered) addRows(dst, x []float64, from, to int) {
-	n := m.n
-	for r := from; r < to; r += tileRows {
-		end := min(r+tileRows, to)
+	n, rows, cols := m.n, tileRows, tileCols
+	if m.wide {
+		rows, cols = wideRows, wideCols
+	}
+	for r := from; r < to; r += rows {
+		end := min(r+rows, to)
 		tile := blas64.General{Rows: end - r, Cols: end - r, Stride: n, Data: m.base[r*n+r:]}
 		blas64.Gemv(blas.NoTrans, 1, tile, vector.Of(x[r:end]), 1, vector.Of(dst[r:end]))
-		for c := end; c < n; c += tileCols {
-			w := min(tileCols, n-c)
+		for c := end; c < n; c += cols {
+			w := min(cols, n-c)
 			tile = blas64.General{Rows: end - r, Cols: w, Stride: n, Data: m.base[r*n+c:]}
 			blas64.Gemv(blas.NoTrans, 1, tile, vector.Of(x[c:c+w]), 1, vector.Of(dst[r:end]))
 			blas64.Gemv(blas.Trans, 1, tile, vector.Of(x[r:end]), 1, vector.Of(dst[c:c+w]))

@@ -73,7 +73,7 @@ var Fig2 = experiment.Spec{
 		{Name: "fig2-steps", Title: "Time of one batch step and of a pass of PA-ERKLE against the number of objects", DrawTimed: drawFig2Steps},
 	},
 	Claims: fig2Claims,
-	Cost:   30 * time.Minute,
+	Cost:   12 * time.Minute,
 }
 
 // fig2Versions are those of what is timed.
