@@ -116,6 +116,7 @@ func Contradiction(ctx context.Context, k0 mat.Symmetric, constraints []Constrai
 // and bᵀs = −Σs² < 0, unless it is 0.
 func (d *dual) least(ctx context.Context) ([]float64, error) {
 	e := *d
+	e.mostOrder = 0 // with so heavy slack the inverse is round-off
 	var err error
 	if e.phi, err = Trace(0); err != nil {
 		return nil, err

@@ -22,19 +22,19 @@
 // # When to use it
 //
 // With constraints that are not bounds on single distances, with another divergence than LogDet, or where an answer of
-// many digits with a certificate is wanted. A step takes a full eigendecomposition of the constrained objects: some
-// hundreds of them are comfortable. For LogDet alone package itml is faster, for low rank package ssikdr.
+// many digits with a certificate is wanted. A step takes a full eigendecomposition of W, of the dimension of the data or of
+// the number of constrained objects if that is smaller: some hundreds are comfortable. For LogDet alone package itml is faster, for low rank package ssikdr.
 //
 // # How it is built
 //
-// All fits solve one dual (type dual), from rows, from a Gram matrix, and reduced. A Divergence is its scalar
-// function, the conjugate and two derivatives. The projected Newton method does the rest for all divergences.
+// All fits solve one dual (type dual), from rows, from a Gram matrix, and reduced, by a projected Newton method.
 //
-// Conjugate gradients solve the Newton steps, so that no matrix of the constraints is formed. They are scaled by
-// the diagonal of the Hessian: without that, fits with quadratic slack end at the cap where some pairs are near
-// and others far.
+// Conjugate gradients solve the Newton steps. The diagonal of the Hessian scales them: without it, quadratic slack ends
+// at the cap where some pairs are near and others far. Once their products cost as much as the inverse of the Hessian,
+// that scales them (type system): a fifteenth of the time for 1,024 pairs in 20 dimensions.
 //
-// Contradictory constraints end with a certificate, not with the cap. Where the steps show none, a fit seeks the
-// least violation, whose multipliers are the certificate. Conflict makes it irreducible, so that people are told
+// Fits of LogDet that take many steps follow a path from a larger Φ. Else they creep along the edge of the cone.
+//
+// Contradictory constraints end with a certificate, not with the cap. Conflict makes it irreducible, so that people see
 // few constraints.
 package ltkernel

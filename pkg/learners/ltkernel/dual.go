@@ -47,6 +47,9 @@ type dual struct {
 	grows []bool    // the constraint bounds a sum of distances from above
 	asked float64   // the largest factor by which a constraint asks W to change, at least 1
 	sign  []float64 // −1 for one of ≥, which has been negated
+	space []float64 // see room
+
+	mostOrder, fewest int // the constants of these names, but in tests
 }
 
 // point is the dual at one λ.
@@ -142,7 +145,7 @@ func (d *dual) sides(dist []float64, trace float64) []float64 {
 
 // operator returns −zᵀ·diag(weights)·z − trace·G.
 func (d *dual) operator(weights []float64, trace float64) *mat.SymDense {
-	y := weighted(d.z, weights)
+	y := d.weighted(d.z, weights)
 	r, _ := y.Dims()
 	sym := mat.NewSymDense(r, nil)
 	for i := range r {
@@ -158,7 +161,7 @@ func (d *dual) operator(weights []float64, trace float64) *mat.SymDense {
 }
 
 // weighted returns aᵀ·diag(weights)·a, of the rows with a weight.
-func weighted(a *mat.Dense, weights []float64) *mat.Dense {
+func (d *dual) weighted(a *mat.Dense, weights []float64) *mat.Dense {
 	_, r := a.Dims()
 	out := mat.NewDense(r, r, nil)
 	rows := 0
@@ -170,7 +173,8 @@ func weighted(a *mat.Dense, weights []float64) *mat.Dense {
 	if rows == 0 {
 		return out
 	}
-	kept, scaled := mat.NewDense(rows, r, nil), mat.NewDense(rows, r, nil)
+	both := d.room(2*rows, r)
+	kept, scaled := both.Slice(0, rows, 0, r).(*mat.Dense), both.Slice(rows, 2*rows, 0, r).(*mat.Dense)
 	at := 0
 	for k, w := range weights {
 		if w != 0 {
@@ -183,37 +187,60 @@ func weighted(a *mat.Dense, weights []float64) *mat.Dense {
 	return out
 }
 
+// room returns a matrix of any entries, which holds until the next call.
+func (d *dual) room(rows, columns int) *mat.Dense {
+	if n := rows * columns; n > len(d.space) {
+		d.space = make([]float64, n)
+	}
+	return mat.NewDense(rows, columns, d.space[:rows*columns])
+}
+
 // hessian returns the generalised Hessian of h at p times v:
 //
 //	DW[Y′] = Q(Γ ∘ QᵀY′Q)Qᵀ,  Γ_kl = (x_k − x_l)/(y_k − y_l), or x′ at equal y.
 func (d *dual) hessian(p *point, v []float64) []float64 {
-	weights, trace := d.weights(v)
-	in := weighted(p.zq, weights) // −QᵀY′Q
-	if trace != 0 {
-		in.Apply(func(i, j int, x float64) float64 { return x + trace*p.gq.At(i, j) }, in)
-	}
-	tr := 0.0
-	r := len(p.y)
-	for k := range r {
+	in := d.gather(p, v) // −QᵀY′Q
+	for k := range p.y {
 		row := in.RawRowView(k)
 		for l := range row {
 			row[l] *= p.gamma(k, l)
-			if p.gq != nil {
-				tr += row[l] * p.gq.At(k, l)
-			}
 		}
 	}
-	moved := matrix.Mul(p.zq, in)
-	pairs, _ := d.z.Dims()
-	dist := make([]float64, pairs)
-	for k := range dist {
-		dist[k] = floats.Dot(moved.RawRowView(k), p.zq.RawRowView(k))
-	}
-	out := d.sides(dist, tr)
+	out := d.spread(p, in)
 	for i := range out {
 		out[i] += d.rho[i] * v[i]
 	}
 	return out
+}
+
+// gather returns ΣvᵢQᵀaᵢQ.
+func (d *dual) gather(p *point, v []float64) *mat.Dense {
+	weights, trace := d.weights(v)
+	out := d.weighted(p.zq, weights)
+	if trace != 0 {
+		out.Apply(func(i, j int, x float64) float64 { return x + trace*p.gq.At(i, j) }, out)
+	}
+	return out
+}
+
+// spread returns aᵢ(QsQᵀ), the adjoint of gather.
+func (d *dual) spread(p *point, s *mat.Dense) []float64 {
+	tr := 0.0
+	if p.gq != nil {
+		for k := range p.y {
+			for l, v := range s.RawRowView(k) {
+				tr += v * p.gq.At(k, l)
+			}
+		}
+	}
+	pairs, r := p.zq.Dims()
+	moved := d.room(pairs, r)
+	matrix.MulTo(moved, p.zq, s)
+	dist := make([]float64, pairs)
+	for k := range dist {
+		dist[k] = floats.Dot(moved.RawRowView(k), p.zq.RawRowView(k))
+	}
+	return d.sides(dist, tr)
 }
 
 // diagonal returns that of the generalised Hessian at p, of a constraint of several terms without what these have in

@@ -185,9 +185,11 @@ func (p Params) prepare(n, width int, constraints []Constraint) ([]int, error) {
 		dists += len(c.Dists)
 	}
 	r := min(t, width)
-	// matrices: the block and its eigenvectors; rows of pairs as they are, rotated, kept and weighted; Y and W
+	order := min(len(constraints), mostOrder) // of an inverse
+	// matrices: the block and its eigenvectors; rows of pairs as they are, rotated, kept and weighted; Y, W and the
+	// columns of an inverse; the inverse
 	need := limits.Floats(3, t, t)
-	for _, part := range []int64{limits.Floats(5, dists, r), limits.Floats(8, r, r)} {
+	for _, part := range []int64{limits.Floats(5, dists, r), limits.Floats(10, r, r), limits.Floats(4, order, order)} {
 		if need += part; need < 0 {
 			need = math.MaxInt64
 		}

@@ -3,6 +3,7 @@ package ltkernel
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -13,7 +14,7 @@ import (
 func (d *dual) newton(ctx context.Context, lambda []float64, limit int, after func(p, last *point, iteration int) bool) (*point, error) {
 	p := d.at(lambda)
 	var last *point
-	damping := 1.0
+	damping, stiff, whole := 1.0, false, true
 	for k := 0; ; k++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -21,7 +22,11 @@ func (d *dual) newton(ctx context.Context, lambda []float64, limit int, after fu
 		if after(p, last, k) || k == limit {
 			return p, nil
 		}
-		next, whole := d.search(p, d.direction(ctx, p, damping))
+		var step []float64
+		late := k >= easy // far from the minimum rough steps are as good as those by an inverse
+		step, stiff = d.direction(ctx, p, damping, stiff && late, !whole && late)
+		var next *point
+		next, whole = d.search(p, step)
 		if damping *= 10; whole {
 			// Along a direction without end, steps grow.
 			damping = max(damping/100, 1e-12)
@@ -52,56 +57,110 @@ func (d *dual) bound(p *point) []bool {
 }
 
 // direction solves (H + μI)·step = −∇h, μ = damping·|∇h|/1000 up to 1e-6, for the free multipliers; the others go to their bounds.
-func (d *dual) direction(ctx context.Context, p *point, damping float64) []float64 {
-	at := d.bound(p)
+// It scales conjugate gradients by the diagonal of H until their products have cost as much as the inverse, or not at all if stiff, then
+// by the inverse. It returns whether they needed the inverse. If so and confined, multipliers that would leave the box go to its bounds, and
+// the others are solved for again, twice: else the path of search bends early, and steps stay short.
+func (d *dual) direction(ctx context.Context, p *point, damping float64, stiff, confined bool) ([]float64, bool) {
 	n := len(p.grad)
-	r, step := make([]float64, n), make([]float64, n)
+	s := &system{d: d, p: p, at: d.bound(p), r: make([]float64, n), step: make([]float64, n)}
 	for i, g := range p.grad {
-		if !at[i] {
-			r[i] = -g
+		if !s.at[i] {
+			s.r[i] = -g
 		}
 	}
-	size := floats.Norm(r, 2)
-	mu := damping * 1e-3 * min(1e-3, size)
-	tol := size * min(0.1, math.Sqrt(size))
-	// Scaled by the diagonal: what slack adds to it differs by many orders between near and far pairs.
-	scale := d.diagonal(p)
-	floats.AddConst(mu, scale)
-	v, s := make([]float64, n), make([]float64, n)
-	floats.DivTo(s, r, scale)
-	copy(v, s)
-	rs := floats.Dot(r, s)
-	for range min(n, 500) {
-		if floats.Norm(r, 2) <= tol || ctx.Err() != nil {
-			break
+	size := floats.Norm(s.r, 2)
+	s.mu = damping * 1e-3 * min(1e-3, size)
+	s.tol = size * min(0.1, math.Sqrt(size))
+	most := min(n, 500)
+	patience := s.price()
+	if patience >= most { // so where no inverse is worth it
+		stiff, patience = false, most
+	}
+	var scale []float64
+	byDiagonal := func(most int) bool {
+		if scale == nil {
+			// What slack adds to the diagonal differs by many orders between near and far pairs.
+			scale = d.diagonal(p)
+			floats.AddConst(s.mu, scale)
 		}
-		hv := d.hessian(p, v)
+		return s.conjugate(ctx, func(to, r []float64) { floats.DivTo(to, r, scale) }, most)
+	}
+	byInverse := func() {
+		if floats.Norm(s.r, 2) <= s.tol { // so where no multiplier is free
+			return
+		}
+		if inverse := s.inverse(ctx); inverse == nil || !s.conjugate(ctx, inverse, 50) {
+			byDiagonal(most - patience)
+		}
+	}
+	if !stiff {
+		stiff = !byDiagonal(patience) && patience < most
+	}
+	if stiff {
+		for i, g := range p.grad {
+			switch {
+			case !s.at[i]:
+			case g > 0:
+				s.step[i] = d.lo[i] - p.lambda[i]
+			default:
+				s.step[i] = d.hi[i] - p.lambda[i]
+			}
+		}
+		s.remain()
+		byInverse()
+	}
+	step := slices.Clone(s.step)
+	for i, g := range p.grad {
+		if s.at[i] {
+			step[i] = -g
+		}
+	}
+	if !stiff {
+		return step, false
+	}
+	for again := 0; confined && s.confine() && again < 2; again++ {
+		byInverse()
+	}
+	if floats.Dot(s.step, p.grad) < 0 {
+		return s.step, true
+	}
+	return step, true
+}
+
+// conjugate goes on from step by preconditioned conjugate gradients, for at most so many products. It returns false if it stopped for another reason
+// than a small residual or a direction without curvature.
+func (s *system) conjugate(ctx context.Context, precondition func(to, r []float64), most int) bool {
+	n := len(s.r)
+	v, z := make([]float64, n), make([]float64, n)
+	precondition(z, s.r)
+	copy(v, z)
+	rz := floats.Dot(s.r, z)
+	for range most {
+		if floats.Norm(s.r, 2) <= s.tol || ctx.Err() != nil {
+			return true
+		}
+		hv := s.d.hessian(s.p, v)
 		for i := range hv {
-			if at[i] {
+			if s.at[i] {
 				hv[i] = 0
 			} else {
-				hv[i] += mu * v[i]
+				hv[i] += s.mu * v[i]
 			}
 		}
 		curve := floats.Dot(v, hv)
 		if !(curve > 0) {
-			break
+			return true
 		}
-		floats.AddScaled(step, rs/curve, v)
-		floats.AddScaled(r, -rs/curve, hv)
-		floats.DivTo(s, r, scale)
-		next := floats.Dot(r, s)
+		floats.AddScaled(s.step, rz/curve, v)
+		floats.AddScaled(s.r, -rz/curve, hv)
+		precondition(z, s.r)
+		next := floats.Dot(s.r, z)
 		for i := range v {
-			v[i] = s[i] + next/rs*v[i]
+			v[i] = z[i] + next/rz*v[i]
 		}
-		rs = next
+		rz = next
 	}
-	for i, g := range p.grad {
-		if at[i] {
-			step[i] = -g
-		}
-	}
-	return step
+	return floats.Norm(s.r, 2) <= s.tol
 }
 
 func (d *dual) steepest(p *point) []float64 {

@@ -60,6 +60,7 @@ func newDual(f *mat.Dense, support []int, constraints []Constraint, p Params, k0
 		soft: p.Slack != SlackHard,
 		phi:  p.Divergence, terms: make([][]term, m), trace: make([]float64, m), b: make([]float64, m),
 		lo: make([]float64, m), hi: make([]float64, m), rho: make([]float64, m), shift: make([]float64, m), grows: make([]bool, m), asked: 1,
+		mostOrder: mostOrder, fewest: fewest,
 	}
 	index := map[pair]int{}
 	var z []float64

@@ -18,17 +18,27 @@ const (
 	small    = 1e-4
 )
 
+// A fit with slack, of LogDet, that has not ended after easy steps, of at least roomy, goes on from the end of a path (see path).
+const (
+	easy  = 30
+	roomy = 500
+)
+
 // solve minimises the dual from λ = 0.
 func (d *dual) solve(ctx context.Context, p Params) (*point, learners.Result, Solution, error) {
 	var res learners.Result
 	var sol Solution
 	var failed error
 	var done bool
-	pt, err := d.newton(ctx, make([]float64, len(d.b)), p.MaxIterations, func(pt, last *point, k int) bool {
-		res.Iterations, res.Residual = k, floats.Norm(d.projected(pt), math.Inf(1))
+	before := 0 // steps
+	told := func(e *dual, pt *point, k int) {
+		res.Iterations, res.Residual = before+k, floats.Norm(e.projected(pt), math.Inf(1))
 		if p.Progress != nil && k > 0 {
-			p.Progress(learners.Progress{Iteration: k, Cap: p.MaxIterations, Objective: -pt.h, Residual: res.Residual})
+			p.Progress(learners.Progress{Iteration: res.Iterations, Cap: p.MaxIterations, Objective: -pt.h, Residual: res.Residual})
 		}
+	}
+	after := func(pt, last *point, k int) bool {
+		told(d, pt, k)
 		if sol.Certificate = d.certificate(pt, last); sol.Certificate != nil {
 			return true
 		}
@@ -39,7 +49,23 @@ func (d *dual) solve(ctx context.Context, p Params) (*point, learners.Result, So
 			sol.Certificate, failed = d.least(ctx)
 		}
 		return sol.Certificate != nil || failed != nil
-	})
+	}
+	most := p.MaxIterations
+	if c, _, _ := d.phi.conjugate(1); d.soft && most >= roomy && math.IsInf(c, 1) {
+		most = easy
+	}
+	pt, err := d.newton(ctx, make([]float64, len(d.b)), most, after)
+	if err == nil && !done && res.Iterations == most && most < p.MaxIterations {
+		before = most
+		var end []float64
+		if end, err = d.path(ctx, told); err == nil {
+			before = res.Iterations
+			if q := d.at(end); !(q.h < pt.h) {
+				end = pt.lambda
+			}
+			pt, err = d.newton(ctx, end, p.MaxIterations-before, after)
+		}
+	}
 	if err == nil {
 		err = failed
 	}
@@ -81,6 +107,35 @@ func (d *dual) solve(ctx context.Context, p Params) (*point, learners.Result, So
 	sol.Objective = d.cost(pt)
 	sol.Gap = sol.Objective + pt.h
 	return pt, res, sol, nil
+}
+
+// path returns multipliers near the minimum of h. It minimises
+//
+//	τ·Σφ*(eigenvalues of Y) + bᵀλ + ½Σρᵢλᵢ²,  τ = 10,000, 3,333, … > 1,
+//
+// each roughly, by at most 50 steps from the last one: an interior-point method, as φ* of LogDet is infinite from y = 1 on. Where the constraints
+// cost much more than Φ, steps for τ = 1 would be many and short, as Y is then near that edge. told is called with each step, numbered through.
+func (d *dual) path(ctx context.Context, told func(e *dual, pt *point, step int)) ([]float64, error) {
+	const roughly, steps = 1e-2, 50
+	lambda, before := make([]float64, len(d.b)), 0
+	for tau := 1e4; tau > 1; tau /= 3 {
+		e := *d
+		e.b, e.rho = make([]float64, len(d.b)), make([]float64, len(d.b))
+		floats.ScaleTo(e.b, 1/tau, d.b) // h/τ
+		floats.ScaleTo(e.rho, 1/tau, d.rho)
+		last := 0
+		pt, err := e.newton(ctx, lambda, steps, func(pt, _ *point, k int) bool {
+			last = k
+			told(&e, pt, before+k)
+			return floats.Norm(e.projected(pt), math.Inf(1)) <= roughly
+		})
+		if err != nil {
+			return nil, err
+		}
+		before += last
+		lambda = pt.lambda
+	}
+	return lambda, nil
 }
 
 // multiplied returns B = −Σλᵢcᵢ between the objects of the support.
@@ -158,7 +213,7 @@ func (d *dual) root(x, f *mat.Dense, p *point) *mat.Dense {
 	for _, k := range at {
 		weights[k] = math.Sqrt(p.x[k]) - alpha
 	}
-	l := weighted(v, weights)
+	l := d.weighted(v, weights)
 	for i := range dim {
 		l.Set(i, i, l.At(i, i)+alpha)
 	}
