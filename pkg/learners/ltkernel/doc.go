@@ -31,7 +31,7 @@
 //
 // Conjugate gradients solve the Newton steps. The diagonal of the Hessian scales them: without it, quadratic slack ends
 // at the cap where some pairs are near and others far. Once their products cost as much as the inverse of the Hessian,
-// that scales them (type system): a fifteenth of the time for 1,024 pairs in 20 dimensions.
+// that scales them (type system): a tenth of the time for 1,024 pairs in 20 dimensions.
 //
 // Fits of LogDet that take many steps follow a path from a larger Φ. Else they creep along the edge of the cone.
 //
