@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
+	"metriclab/internal/cores"
 
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/kernels"
@@ -403,7 +404,8 @@ func (c *patient) Err() error {
 // Wherever a fit finds its context done, in the middle of an iteration too, it gives up: it has no
 // answer, tells of no further iteration, and looks at the context a few times more at most.
 func TestCancelledAnywhere(t *testing.T) {
-	const more = 100 // looks at the context; loops that begin anew have one each
+	const more = 100                // looks at the context; loops that begin anew have one each
+	defer cores.Occupy(cores.All)() // how often it is looked at depends on the cores
 	for name, fit := range batchFits(t, 60, 4) {
 		t.Run(name, func(t *testing.T) {
 			all := &patient{t.Context(), 0, 1 << 60}

@@ -1,6 +1,6 @@
 // Command recompute runs some jobs of the committed results anew and compares their rows with the committed ones.
 //
-//	go run ./internal/tools/recompute             50 jobs, chosen by the commit's hash
+//	go run ./internal/tools/recompute             50 jobs, or as many as took 500 s together, chosen by the commit's hash
 //	go run ./internal/tools/recompute -list       says which, with the times that they took
 //	go run ./internal/tools/recompute -n 5 -by 7  five jobs, chosen by another text
 //
@@ -41,8 +41,10 @@ import (
 	"metriclab/pkg/table"
 )
 
-// longest is the wall time of a job that is recomputed, in seconds, as committed.
-const longest = 120
+const (
+	longest  = 120 // seconds, the committed wall time of a job that is recomputed
+	together = 500 // seconds, the committed wall times after which no further job is chosen
+)
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -76,7 +78,9 @@ func command(ctx context.Context, out io.Writer, args []string) error {
 		*by = strings.TrimSpace(string(commit))
 	}
 	exact := runtime.GOARCH == "amd64" && !strings.HasPrefix(product.Path(), "gonum")
-	if exact {
+	given := false
+	flags.Visit(func(f *flag.Flag) { given = given || f.Name == "tolerance" })
+	if exact && !given {
 		*tolerance = 0
 	}
 	store := datasets.Open(*data)
@@ -91,10 +95,16 @@ func command(ctx context.Context, out io.Writer, args []string) error {
 		}
 	}
 	all := len(jobs)
+	if all < *most {
+		return fmt.Errorf("%d of the committed first trials can be computed anew, want at least %d: the others are stale, or their data are missing", all, *most)
+	}
 	jobs = chosen(jobs, *by, *most)
 	var took float64
-	for _, j := range jobs {
-		took += j.seconds
+	for i, j := range jobs {
+		if took += j.seconds; took > together {
+			jobs = jobs[:i+1]
+			break
+		}
 	}
 	fmt.Fprintf(out, "%d of %s under %d s, by %s; committed times together %s\n", len(jobs), plural.Of(all, "first trial"), longest, *by, time.Duration(took*float64(time.Second)).Round(time.Second))
 	if *list {

@@ -73,7 +73,7 @@ var entries = []Entry{
 		Name:        "erkle",
 		Doc:         "ERKLE: a gradient step on the last comparison, and the projection onto the positive semi-definite cone; it keeps all comparisons if beta > 1",
 		Source:      "Heim, Berger, Seversky, Hauskrecht. Efficient Online Relative Comparison Kernel Learning. SDM 2015, Algorithms 1 and 2",
-		Version:     triplets.ERKLEVersion,
+		Version:     triplets.ERKLELargeVersion,
 		Constructor: "triplets.NewERKLE",
 		Kind:        triplets.ERKLEKind,
 	}, triplets.NewERKLE, triplets.LoadERKLE),

@@ -34,7 +34,11 @@ func (d *dual) solve(ctx context.Context, p Params) (*point, learners.Result, So
 	told := func(e *dual, pt *point, k int) {
 		res.Iterations, res.Residual = before+k, floats.Norm(e.projected(pt), math.Inf(1))
 		if p.Progress != nil && k > 0 {
-			p.Progress(learners.Progress{Iteration: res.Iterations, Cap: p.MaxIterations, Objective: -pt.h, Residual: res.Residual})
+			told := learners.Progress{Iteration: res.Iterations, Cap: p.MaxIterations, Objective: -pt.h, Residual: res.Residual}
+			if e != d { // those of a problem on the path, not of the fit's
+				told.Objective, told.Residual = math.NaN(), math.NaN()
+			}
+			p.Progress(told)
 		}
 	}
 	after := func(pt, last *point, k int) bool {

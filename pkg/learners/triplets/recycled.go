@@ -29,10 +29,10 @@ type recycled struct {
 }
 
 const (
-	// A space of more than recycledMost vectors is cut to recycledLeast. A triplet adds about seven.
+	// A space of more than recycledMost vectors is cut to recycledLeast. A triplet adds its u and a vector for each product.
 	recycledMost  = 80
 	recycledLeast = 48
-	// recycledSearch is the number of products after which the search is left to a Krylov space. Most take four to eight.
+	// recycledSearch is the number of products after which the search is left to a Krylov space. Most take four or five.
 	recycledSearch = 30
 	// recycledBound: what a search may leave.
 	recycledBound = recycledMost + 1 + recycledSearch
@@ -109,7 +109,7 @@ func (w *recycled) project() {
 	}
 }
 
-// ritz returns the Ritz values of R, ascending, and their vectors in terms of the basis, as columns.
+// ritz returns the Ritz values of R, ascending, and their vectors in terms of the basis, as columns; none if R has overflown.
 func (w *recycled) ritz() ([]float64, *mat.Dense) {
 	k := w.len()
 	h := mat.NewSymDense(k, nil)
@@ -120,7 +120,7 @@ func (w *recycled) ritz() ([]float64, *mat.Dense) {
 	}
 	var e spectral.EigenSym
 	if !e.Factorize(h, true) {
-		panic("triplets: the eigendecomposition of a finite projection did not converge")
+		return nil, nil
 	}
 	var y mat.Dense
 	e.VectorsTo(&y)
@@ -135,6 +135,10 @@ func (w *recycled) cut() {
 	}
 	w.project()
 	_, y := w.ritz()
+	if y == nil {
+		w.q, w.rq = w.q[:0], w.rq[:0]
+		return
+	}
 	kept := y.Slice(0, k, k-recycledLeast, k).(*mat.Dense).RawMatrix()
 	combined := func(x []float64) []float64 {
 		out := make([]float64, recycledLeast*w.n, recycledBound*w.n)
@@ -173,6 +177,10 @@ func (d *resolved) recycle(t step, floor, tol float64) (s float64, found bool) {
 		}
 		values, vectors := w.ritz()
 		k := len(values)
+		if k == 0 {
+			w.q, w.rq = w.q[:0], w.rq[:0]
+			break
+		}
 		a, y := make([]float64, k), make([]float64, k)
 		for i := range a {
 			a[i] = on(t.u, w.q[i*w.n:(i+1)*w.n], t.o)

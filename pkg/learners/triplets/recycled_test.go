@@ -200,6 +200,22 @@ func TestRecycledState(t *testing.T) {
 			t.Errorf("%s: error %v, want one with %q", name, err, c.want)
 		}
 	}
+	for _, huge := range []float64{1e307, -1e308} { // a resolvent of no kernel: a step takes another
+		l, err := load(func(s *structuredState) {
+			for i := range s.Resolved.Resolvents[0].Base {
+				s.Resolved.Resolvents[0].Base[i] = huge
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tr := range ts[120:140] {
+			pa(l, tr, GradientPrinted)
+		}
+		if v := l.at(0, 0); math.IsNaN(v) || math.IsInf(v, 0) {
+			t.Errorf("with a resolvent of entries %v the kernel has the entry %v", huge, v)
+		}
+	}
 	former, err := load(func(s *structuredState) {
 		s.Resolved.Recycled = nil
 		s.Resolved.Resolvents[1], s.Resolved.Shifts[1] = s.Resolved.Resolvents[0], s.Resolved.Shifts[0]

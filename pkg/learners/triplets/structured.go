@@ -10,7 +10,7 @@ import (
 
 // structured is a cone that computes at most one eigenpair: the negative one, and only if no certificate
 // rules it out. A kernel that starts diagonal is kept sparse until an eigenpair must be removed or
-// many entries are filled. Then, and for other starts, all entries are kept, with two resolvents.
+// many entries are filled. Then, and for other starts, all entries are kept, with resolvents.
 //
 // What it leaves is proved up to round-off of order tr(K)·ε: no negative eigenvalue is skipped but those in
 // [−(1e-13·radius(G)·γ + 4ε·tr(K)), 0), as long as K was positive semi-definite before, and an eigenpair is accepted by its
@@ -76,7 +76,7 @@ func (k *structured) kernel() *mat.SymDense {
 	if k.sparse != nil {
 		return mat.NewSymDense(k.n, k.sparse.dense())
 	}
-	m := buffered{n: k.n, base: slices.Clone(k.dense.k.base), c: slices.Clone(k.dense.k.c), z: slices.Clone(k.dense.k.z)}
+	m := buffered{n: k.n, base: slices.Clone(k.dense.k.base), c: slices.Clone(k.dense.k.c), z: slices.Clone(k.dense.k.z), wide: k.dense.k.wide}
 	m.flush()
 	return mat.NewSymDense(k.n, m.base)
 }
