@@ -595,8 +595,9 @@ def commands(b):
 
     def learned():
         mine, theirs = ([json.loads(line) for line in collections.deque(open(path), 1000)] for path in (out("ours", "stdout"), out("theirs", "learn")))
-        fields = ("round", "sqdist", "similar", "loss", "mistake", "step")
-        return gap(*(np.array([[a[f] for f in fields[:2] + fields[3:4]] for a in side]) for side in (mine, theirs))), 1e-8, "the last answers"
+        if any(m[f] != t[f] for m, t in zip(mine, theirs, strict=True) for f in ("round", "similar")):
+            raise Different("the rounds or predictions of the last answers differ")
+        return max(gap(*(np.array([a[f] for a in side]) for side in (mine, theirs))) for f in ("sqdist", "loss")), 1e-8, "the last answers"
 
     both("transform", lambda o: [at["rows.csv"], "--model", at["model.json"], "--out", o], lambda o: [at["rows.csv"], at["fit.npz"], o], transformed)
     both("predict", lambda o: [at["rows.csv"], "--model", at["model.json"], "--train", at["train.csv"], "--out", o], lambda o: [at["rows.csv"], at["fit.npz"], at["train.csv"], o], predicted)
