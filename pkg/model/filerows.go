@@ -32,7 +32,8 @@ type fileRows struct {
 	rows  []int // of the file, one per item
 	unit  bool
 	scale float64
-	fail  func(error) // is told of a row that cannot be read, in place of which zeros are returned
+	fail  func(error)  // is told of a row that cannot be read, in place of which zeros are returned
+	over  func() error // not nil once the fit is: no more is read
 }
 
 // inMemory are the vectors of x, which it may change.
@@ -122,6 +123,9 @@ func (r *fileRows) RawRowView(i int) []float64 {
 		return r.kept.RawRowView(i)
 	}
 	row := make([]float64, r.file.Dim())
+	if r.over != nil && r.over() != nil {
+		return row
+	}
 	if err := r.file.ReadRows(row, r.rows[i]); err != nil {
 		r.fail(err)
 		clear(row)

@@ -22,6 +22,7 @@ import (
 type counted struct {
 	source
 	rows, most, failAfter int
+	told                  func(rows int) // unless nil
 }
 
 var errGone = errors.New("the file is gone")
@@ -29,6 +30,9 @@ var errGone = errors.New("the file is gone")
 func (c *counted) ReadRows(dst []float64, first int) error {
 	n := len(dst) / c.Dim()
 	c.rows, c.most = c.rows+n, max(c.most, n)
+	if c.told != nil {
+		c.told(c.rows)
+	}
 	if c.failAfter > 0 && c.rows > c.failAfter {
 		return errGone
 	}
@@ -134,6 +138,20 @@ func TestFitByRowsFails(t *testing.T) {
 			of.file = &counted{source: f, failAfter: after}
 			Refused(t, fmt.Sprintf("%s, %d of %d rows", r.Learner, after, all), ErrorOf(of.fitWithin(t.Context(), fits, nil, 0)), errGone)
 		}
+	}
+	for _, learner := range []string{"pa", "itml"} { // cancelled at a row, a fit reads no other
+		ctx, cancel := context.WithCancel(t.Context())
+		file := &counted{source: f, told: func(rows int) {
+			if rows > 80 { // of 60 that are read before the fit
+				cancel()
+			}
+		}}
+		of, fits := rowFit(t, file, links, Recipe{Learner: learner})
+		Refused(t, learner+", cancelled at a row", ErrorOf(of.fitWithin(ctx, fits, nil, 0)), context.Canceled)
+		if file.rows > 82 {
+			t.Errorf("%s, cancelled at row 81: %d rows were read", learner, file.rows)
+		}
+		cancel()
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -132,6 +132,7 @@ func (t ofVectors[T]) fitWithin(ctx context.Context, f fitting, told Progress, b
 			return nil, err
 		}
 		if zeros.Count > 0 {
+			x = nil // before the memory of another is taken
 			if x, _, _, err = openRows(ctx, t.file, n.rows, min(held, len(n.rows))); err != nil {
 				return nil, err
 			}
@@ -140,7 +141,7 @@ func (t ofVectors[T]) fitWithin(ctx context.Context, f fitting, told Progress, b
 	}
 	inner, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	x.fail = stop
+	x.fail, x.over = stop, inner.Err
 	m, err := t.fitKnown(inner, n, x, f, told)
 	if unread := context.Cause(inner); unread != nil && ctx.Err() == nil {
 		return nil, unread

@@ -14,11 +14,13 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/cores"
 	"metriclab/internal/matrix"
+	"metriclab/internal/product"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/nearest"
@@ -349,8 +351,8 @@ func (m *Vectors) transformBlock(in *vectors.File, out *vectors.Writer, l *mat.D
 	if l == nil {
 		z = m.metric.EmbedRows(x).RawMatrix().Data
 	} else {
-		n, _ := x.Dims()
-		matrix.MulTo(mat.NewDense(n, m.Rows(), z), x, l.T())
+		// Not by gonum, whose bits for few coordinates depend on the size of a block, and so on the cores.
+		product.Gemm(blas.NoTrans, blas.Trans, x.RawMatrix(), l.RawMatrix(), mat.NewDense(x.RawMatrix().Rows, m.Rows(), z).RawMatrix())
 	}
 	return vectors.Zeros{}, out.WriteRows(z, top) // which refuses what overflows
 }

@@ -360,10 +360,14 @@ func newLMNNFit(ctx context.Context, x *mat.Dense, y []int, targets [][]int, mu,
 		f.pull = append(f.pull, v*sq)
 		f.spread = append(f.spread, sq)
 	}
+	blocks := min(n, lmnnBlocks*lmnnRows)
+	if err := limits.Check(fmt.Sprintf("distances of %d rows to %d", blocks, n), limits.Floats(blocks, n)); err != nil {
+		return nil, nil, err
+	}
 	f.x = c.z
 	f.near, f.shift, f.alpha = make([][]int32, n), make([][]float64, n), make([][]float64, n)
 	f.product, f.sq = mat.NewDense(n, r, nil), make([]float64, n)
-	f.block = mat.NewDense(min(n, lmnnBlocks*lmnnRows), n, nil)
+	f.block = mat.NewDense(blocks, n, nil)
 	f.laplacian, f.degree, f.place = mat.NewDense(n, r, nil), make([]float64, n), make([]int, n)
 	return f, c, nil
 }
