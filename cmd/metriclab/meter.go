@@ -212,7 +212,7 @@ func (a *app) meter(ctx context.Context, w work) (model.Progress, func()) {
 }
 
 // waiting shows that something goes on of which no part is known: a spinner on a terminal, from the first second on, else
-// a line now and then, until ctx is done or the returned function is called, which may be so more than once.
+// a line now and then. It ends with ctx, or when the returned function is called, which may be called again.
 func (a *app) waiting(ctx context.Context, what string) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	after := func(d time.Duration) bool {

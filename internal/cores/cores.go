@@ -68,7 +68,8 @@ func Occupy(n int) (release func()) {
 // f no further block begins, and Do panics with its value.
 func Do(n int, f func(block int)) { With(n, func() func(int) { return f }) }
 
-// With is Do with a function f for each goroutine, which may have buffers of its own: newWorker makes it.
+// With is Do with a function f for each goroutine, which may have buffers of its own. newWorker makes it, on that goroutine, so that
+// several calls of newWorker may run at once.
 func With(n int, newWorker func() (f func(block int))) {
 	t := &team{n: int64(n), newWorker: newWorker}
 	defer func() {

@@ -15,7 +15,7 @@ import (
 )
 
 // PairsOfVectors is the problem of the vectors of a file with labelled pairs of them, of which only those are read that a pair names. A fit by a learner that asks for rows (see
-// catalog.Entry.ByRows) keeps 64 MB of them in memory, whatever their number; other fits, and every evaluation, keep all within limits.Memory. I and J of a link are rows of
+// catalog.Entry.ByRows) keeps 64 MB of them in memory, whatever their number, and up to 128 MB of coordinates for the threshold; other fits, and every evaluation, keep all within limits.Memory. I and J of a link are rows of
 // the file; an online learner sees the links in their order. In an evaluation no pair of a vector of zeros counts, for which there is no cosine.
 func PairsOfVectors(f *vectors.File, links []metric.Link) Problem {
 	return Problem{ofVectors[metric.Link]{form: ofPairs, file: f, list: links, of: "vectors with pairs", takes: VectorLearners, learn: learnPairs, score: scorePairs, measures: byOrder, always: always, kind: labelOf}}

@@ -224,8 +224,8 @@ func (e Entry) For(kinds ...Feedback) (Entry, bool) {
 	return e, true
 }
 
-// ByRows reports whether a fit with the parameters v asks for rows of Input.X alone, by RawRowView, each time that it needs them, so that X need not lie in
-// memory: online learners, and itml on links unless it starts at the inverse covariance. Others take X as a whole.
+// ByRows reports whether a fit with the parameters v asks for rows of Input.X alone, by RawRowView, each time that it needs them. Then X need
+// not lie in memory. So do online learners, and itml on links unless it starts at the inverse covariance. Others take X as a whole.
 func (e Entry) ByRows(v Values) bool {
 	return e.Feedback.Online() || e.byRows != nil && e.byRows(e.Feedback, v)
 }

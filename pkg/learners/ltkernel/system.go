@@ -72,8 +72,8 @@ func (s *system) order() (order, other, free int) {
 	return min(free, q), max(free, q), free
 }
 
-// price returns how many products with H cost as much as inverse, at least fewest; math.MaxInt if that is too large, has nothing to invert, or would be 1/μ
-// in most directions, as where more multipliers than W has entries are free and no slack is quadratic.
+// price returns how many products with H cost as much as inverse, at least fewest. It is math.MaxInt if the matrix is too large or empty, or
+// if the inverse would be 1/μ in most directions: where more multipliers than W has entries are free, and no slack is quadratic.
 func (s *system) price() int {
 	order, other, free := s.order()
 	if order == 0 || order > s.d.mostOrder || order < free && slices.Min(s.d.rho) == 0 {
