@@ -21,6 +21,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
+	"metriclab/internal/cores"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/catalog"
@@ -595,6 +596,7 @@ func (c *looked) Err() error {
 
 // A fit whose context is done at any look, also while it finds what contradicts itself, gives an error and no answer.
 func TestFitCancelledAnywhere(t *testing.T) {
+	defer cores.Occupy(cores.All)() // one goroutine counts, and how often it looks depends on the cores
 	batchUses(t, func(e catalog.Entry, v catalog.Values) {
 		in := small(e.Feedback)
 		if e.Feedback == catalog.Constraints {

@@ -23,12 +23,12 @@ func TestNumbersOfFiles(t *testing.T) {
 	persisttest.Numbers(t, savedFDA(t), LoadFDA, func(p *FDA) { p.Transform(mat.NewDense(1, len(p.Mean()), nil)) })
 }
 
-// LMNN keeps all impostors that are near; the fit ends where they have no room.
+// LMNN keeps distances of 256 rows to all, and all impostors that are near; the fit ends where they have no room.
 func TestLMNNEndsAtTheLimit(t *testing.T) {
 	procs := runtime.GOMAXPROCS(2) // the search for targets keeps candidates for each processor
 	t.Cleanup(func() { limits.SetMemory(0); runtime.GOMAXPROCS(procs) })
 	rng := rand.New(rand.NewPCG(63, 1))
-	const n = 600
+	const n = 2400
 	x, y := mat.NewDense(n, 2, nil), make([]int, n)
 	for i := range n {
 		x.SetRow(i, []float64{rng.NormFloat64(), rng.NormFloat64()})
@@ -37,10 +37,12 @@ func TestLMNNEndsAtTheLimit(t *testing.T) {
 	if _, err := FitLMNN(context.Background(), x, y, LMNNParams{}); err != nil {
 		t.Fatal(err)
 	}
-	limits.SetMemory(200 << 10) // the search for targets takes 72 KiB, all impostors 417
-	var large *limits.MemoryError
-	if _, err := FitLMNN(context.Background(), x, y, LMNNParams{}); !errors.As(err, &large) || !strings.Contains(err.Error(), "impostors") {
-		t.Errorf("error %v, want a *limits.MemoryError about impostors", err)
+	for what, bytes := range map[string]int64{"distances of 256 rows": 4_500_000, "impostors": 5_500_000} { // distances take 4.9 MB, impostors more than 6
+		limits.SetMemory(bytes)
+		var large *limits.MemoryError
+		if _, err := FitLMNN(context.Background(), x, y, LMNNParams{}); !errors.As(err, &large) || !strings.Contains(err.Error(), what) {
+			t.Errorf("error %v, want a *limits.MemoryError about %s", err, what)
+		}
 	}
 }
 
