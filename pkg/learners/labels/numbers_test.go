@@ -28,19 +28,20 @@ func TestLMNNEndsAtTheLimit(t *testing.T) {
 	procs := runtime.GOMAXPROCS(2) // the search for targets keeps candidates for each processor
 	t.Cleanup(func() { limits.SetMemory(0); runtime.GOMAXPROCS(procs) })
 	rng := rand.New(rand.NewPCG(63, 1))
-	const n = 2400
+	const n = 600
+	p := LMNNParams{K: 30}
 	x, y := mat.NewDense(n, 2, nil), make([]int, n)
 	for i := range n {
 		x.SetRow(i, []float64{rng.NormFloat64(), rng.NormFloat64()})
 		y[i] = i % 2
 	}
-	if _, err := FitLMNN(context.Background(), x, y, LMNNParams{}); err != nil {
+	if _, err := FitLMNN(context.Background(), x, y, p); err != nil {
 		t.Fatal(err)
 	}
-	for what, bytes := range map[string]int64{"distances of 256 rows": 4_500_000, "impostors": 5_500_000} { // distances take 4.9 MB, impostors more than 6
+	for what, bytes := range map[string]int64{"distances of 256 rows": 1_200_000, "impostors": 2_000_000} { // distances take 1.23 MB, impostors more than 2
 		limits.SetMemory(bytes)
 		var large *limits.MemoryError
-		if _, err := FitLMNN(context.Background(), x, y, LMNNParams{}); !errors.As(err, &large) || !strings.Contains(err.Error(), what) {
+		if _, err := FitLMNN(context.Background(), x, y, p); !errors.As(err, &large) || !strings.Contains(err.Error(), what) {
 			t.Errorf("error %v, want a *limits.MemoryError about %s", err, what)
 		}
 	}
