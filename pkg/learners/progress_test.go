@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -351,14 +352,16 @@ func TestClosedForms(t *testing.T) {
 				noAnswer(t, got, err)
 			}
 			check()
-			all := &patient{t.Context(), 0, 1 << 60}
+			release := cores.Occupy(cores.All) // on several cores the number of looks may vary
+			all := &patient{Context: t.Context(), most: 1 << 60}
 			if _, err := fit(all); err != nil {
 				t.Fatal(err)
 			}
-			for k := range all.looks {
-				got, err := fit(&patient{t.Context(), 0, k})
+			for k := range all.looks.Load() {
+				got, err := fit(&patient{Context: t.Context(), most: k})
 				noAnswer(t, got, err)
 			}
+			release()
 			abandon.Always(t)
 			check()
 			for k := range 6 {
@@ -388,46 +391,56 @@ func noAnswer(t *testing.T, got any, err error) {
 	}
 }
 
-// patient is a context that is done from the look of the given number on.
+// patient is a context that is done from the look of the given number on. Several goroutines may look.
 type patient struct {
 	context.Context
-	looks, most int
+	looks atomic.Int64
+	most  int64
 }
 
 func (c *patient) Err() error {
-	if c.looks++; c.looks > c.most {
+	if c.looks.Add(1) > c.most {
 		return context.Canceled
 	}
 	return nil
 }
 
 // Wherever a fit finds its context done, in the middle of an iteration too, it gives up: it has no
-// answer, tells of no further iteration, and looks at the context a few times more at most.
+// answer, tells of no further iteration, and looks at the context a few times more at most. On one core
+// it is tried to the last look; on several, where their number varies, to the middle.
 func TestCancelledAnywhere(t *testing.T) {
-	const more = 100                // looks at the context; loops that begin anew have one each
-	defer cores.Occupy(cores.All)() // how often it is looked at depends on the cores
+	const more = 100 // looks at the context; loops that begin anew have one each
 	for name, fit := range batchFits(t, 60, 4) {
 		t.Run(name, func(t *testing.T) {
-			all := &patient{t.Context(), 0, 1 << 60}
+			release := cores.Occupy(cores.All)
+			all := &patient{Context: t.Context(), most: 1 << 60}
 			iterations := 0
 			if _, err := fit(all, func(learners.Progress) { iterations++ }); err != nil {
 				t.Fatal(err)
 			}
-			if all.looks <= iterations {
-				t.Errorf("%d looks at the context in %d iterations, want more", all.looks, iterations)
+			looks := all.looks.Load()
+			if looks <= int64(iterations) {
+				t.Errorf("%d looks at the context in %d iterations, want more", looks, iterations)
 			}
-			for k := range 25 {
-				ctx := &patient{t.Context(), 0, k * (all.looks - 1) / 24}
+			done := func(most int64) {
+				ctx := &patient{Context: t.Context(), most: most}
 				late := 0
 				got, err := fit(ctx, func(learners.Progress) {
-					if ctx.looks > ctx.most {
+					if ctx.looks.Load() > most {
 						late++
 					}
 				})
 				noAnswer(t, got, err)
-				if late > 0 || ctx.looks > ctx.most+more {
-					t.Errorf("done from look %d of %d on: %d iterations and %d looks after it", ctx.most+1, all.looks, late, ctx.looks-ctx.most)
+				if n := ctx.looks.Load(); late > 0 || n > most+more {
+					t.Errorf("done from look %d of %d on: %d iterations and %d looks after it", most+1, looks, late, n-most)
 				}
+			}
+			for k := range int64(25) {
+				done(k * (looks - 1) / 24)
+			}
+			release()
+			for k := range int64(9) {
+				done(k * (looks - 1) / 16)
 			}
 		})
 	}

@@ -721,11 +721,8 @@ func (f *lmnnFit) survey(m *mat.SymDense) lmnnSums {
 	var found [lmnnBlocks]lmnnFound
 	f.each(m, func(b, lo int, d *mat.Dense) {
 		found[b] = lmnnFound{pull: found[b].pull[:0], push: found[b].push[:0]}
-		if s.bytes > limits.Memory() {
-			return
-		}
 		rows, _ := d.Dims()
-		for i := range rows {
+		for i := 0; i < rows && s.bytes+found[b].bytes <= limits.Memory(); i++ {
 			f.visit(&found[b], lo+i, d.RawRowView(i))
 		}
 	}, func(_, blocks int) {

@@ -14,6 +14,7 @@ import (
 	"metriclab/internal/vector"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/spectral"
+	"metriclab/pkg/spectral/secular"
 )
 
 // recycled is a space Q that the searches for negative eigenpairs of a large kernel share; Parks et al. (2006) recycle such
@@ -191,7 +192,7 @@ func (d *resolved) recycle(t step, floor, tol float64) (s float64, found bool) {
 			values[i] = max(0, 1/values[i]-d.shift[0])
 			squares[i] = t.c * v * v
 		}
-		if s = largestRoot(squares, values); !(s > floor) {
+		if s = largestRoot(squares, values, floor); s == 0 {
 			return 0, false
 		}
 		for i := range y {
@@ -214,8 +215,8 @@ func (d *resolved) recycle(t step, floor, tol float64) (s float64, found bool) {
 	return 0, false
 }
 
-// largestRoot returns s > 0 with Σ c_i/(m_i + s) = 1, c_i and m_i ≥ 0, or 0 if there is none.
-func largestRoot(c, m []float64) float64 {
+// largestRoot returns the s > floor with Σ c_i/(m_i + s) = 1, c_i and m_i ≥ 0, floor > 0, or 0 if there is none.
+func largestRoot(c, m []float64, floor float64) float64 {
 	at := func(s float64) (f, slope float64) {
 		for i, x := range c {
 			f += x / (m[i] + s)
@@ -223,31 +224,22 @@ func largestRoot(c, m []float64) float64 {
 		}
 		return f, slope
 	}
-	lo, hi := 0.0, floats.Sum(c) // f(hi) ≤ 1
-	s := hi
-	for range 200 {
-		f, slope := at(s)
-		if f >= 1 {
+	lo, hi := floor, floats.Sum(c) // f(hi) ≤ 1
+	f, slope := at(lo)
+	if !(f > 1) || !(lo < hi) {
+		return 0
+	}
+	for s := lo; !secular.Narrow(lo, hi); {
+		if s = secular.Newton(s, f, slope, lo, hi); !(s > lo && s < hi) {
+			break
+		}
+		if f, slope = at(s); f >= 1 {
 			lo = s
 		} else {
 			hi = s
 		}
-		// Newton's step on 1/f − 1, which is concave and increasing: from above it may leave the bracket.
-		next := s + f*(1-f)/slope
-		if !(next > lo && next < hi) {
-			if next = (lo + hi) / 2; lo == 0 {
-				next = hi / 16
-			}
-		}
-		if math.Abs(next-s) <= eps*s || next == 0 {
-			break
-		}
-		s = next
 	}
-	if f, _ := at(s); !(math.Abs(f-1) <= 1e-6) {
-		return 0
-	}
-	return s
+	return lo
 }
 
 type recycledState struct {

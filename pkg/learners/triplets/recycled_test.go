@@ -127,7 +127,7 @@ func TestLargestRoot(t *testing.T) {
 				m[i] = 0
 			}
 		}
-		got := largestRoot(c, m)
+		got := largestRoot(c, m, 1e-300)
 		if f(1e-300) < 1 {
 			if got != 0 {
 				t.Errorf("largestRoot(%v, %v) = %v, want none", c, m, got)
@@ -147,7 +147,7 @@ func TestLargestRoot(t *testing.T) {
 		}
 	}
 	for _, none := range [][2][]float64{{{}, {}}, {{0}, {0}}, {{0, 0}, {1, 0}}, {{1}, {2}}} {
-		if got := largestRoot(none[0], none[1]); got != 0 {
+		if got := largestRoot(none[0], none[1], 1e-300); got != 0 {
 			t.Errorf("largestRoot(%v) = %v, want 0: there is none", none, got)
 		}
 	}
