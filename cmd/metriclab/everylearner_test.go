@@ -65,6 +65,8 @@ func everyFile(t *testing.T) {
 		}
 		tables["t.csv"] += fmt.Sprintf("%d,%d,%d\n", i, (i+3)%old, (i+1)%old)
 		tables["pairs.jsonl"] += fmt.Sprintf(`{"x":[%g,%g,%g],"y":[%g,%g,%g],"label":%d}`+"\n", points[i][0], points[i][1], points[i][2], points[j][0], points[j][1], points[j][2], label)
+		far := points[(i+1)%old]
+		tables["v.jsonl"] += fmt.Sprintf(`{"a":[%g,%g,%g],"near":[%g,%g,%g],"far":[%g,%g,%g]}`+"\n", points[i][0], points[i][1], points[i][2], points[j][0], points[j][1], points[j][2], far[0], far[1], far[2])
 		tables["t.jsonl"] += fmt.Sprintf(`{"a":%d,"near":%d,"far":%d}`+"\n", i, (i+3)%old, (i+1)%old)
 	}
 	tables["costs.jsonl"] = `{"cost":[[0,1],[1,0],[0.5,0.5]]}` + "\n"
@@ -173,6 +175,8 @@ func TestEveryLearner(t *testing.T) {
 				way("pairs.jsonl", "learn --learner "+e.Name+" --save m.json", append(learned, vector)...)
 			case catalog.Triplets:
 				way("t.jsonl", "learn --learner "+e.Name+" --objects 36 --save m.json", append(learned, step{"plot --model m.json --out p.svg", ofLearn})...)
+			case catalog.VectorTriplets:
+				way("v.jsonl", "learn --learner "+e.Name+" --save m.json", append(learned, step{"transform --vectors X.npy --npy Y.npy --model m.json", "whose metric is a linear map"})...)
 			case catalog.Costs:
 				way("costs.jsonl", "learn --learner "+e.Name+" --save m.json", append(learned, step{"plot --model m.json --out p.svg", ofLearn})...)
 			}

@@ -34,6 +34,10 @@ What a line holds depends on the learner:
                   out  {"round":1,"sqnear":1,"sqfar":4,"loss":0,"mistake":false,"step":0}
                   in   {"a":0,"b":1,"c":2}                only predicts which is nearer
                   out  {"round":2,"sqb":1,"sqc":4,"nearer":1}
+    of vectors    in   {"a":[0,1],"near":[1,1],"far":[1,0]}   or ids, or rows, of --vectors
+                  out  {"round":1,"simnear":1,"simfar":0,"loss":0,"mistake":false,"step":0}
+                  in   {"a":[0,1],"b":[1,1],"c":[1,0]}        only predicts which is more like a
+                  out  {"round":2,"simb":1,"simc":0,"nearer":"b"}
   costs           in   {"cost":[[0,1],[0.5,0.2]]}         a row per object, from 0 to 1
                   out  {"round":1,"map":[0,1],"loss":0.2,"expected":0.85}
 
@@ -42,7 +46,7 @@ prediction, loss, whether the prediction was a mistake, signed step size, and, i
 map was drawn from a law that is known exactly, its expected loss. round counts the
 accepted lines of this run. --state-every n adds "state" after the update:
 {"m":[[...]],"threshold":b}, for learners with a kernel {"support":n,"threshold":b},
-for comparisons {"kernel":[[...]]}, for costs {"logweights":[[...]]}.
+for comparisons {"kernel":[[...]]}, of vectors {"w":[[...]]}, for costs {"logweights":[[...]]}.
 
 A bad line (no JSON object, a field that is unknown, missing or there twice, null,
 NaN, a number that overflows, another length, a label other than 1 and -1, more

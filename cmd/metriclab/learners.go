@@ -91,7 +91,7 @@ func learnersByFeedback(entries []catalog.Entry) string {
 
 // namesByFeedback lists the names of learners, a line per kind of feedback.
 func namesByFeedback(entries []catalog.Entry) string {
-	const kinds = 36
+	const kinds = 39
 	var b strings.Builder
 	for _, f := range feedbacks(entries) {
 		fmt.Fprintf(&b, "  %-*s %s\n", kinds, f, namesOf(ofFeedback(entries, f)))
@@ -177,10 +177,11 @@ var sizesShown = []catalog.Size{
 
 // orders tell the cost of learners without an estimate by what they learn from.
 var orders = map[catalog.Feedback]string{
-	catalog.Triplets:    "n objects: memory of the order of n², and as much time for a comparison that changes the kernel.",
-	catalog.Comparisons: "n objects: memory of the order of n², time at most of the order of n³ for an iteration.",
-	catalog.Costs:       "a objects and b prototypes: memory of the order of a·b; a round takes as much time, and that of its sampler.",
-	catalog.Constraints: "n objects with constraints: memory of the order of n², time of the order of n³ for an iteration.",
+	catalog.Triplets:       "n objects: memory of the order of n², and as much time for a comparison that changes the kernel.",
+	catalog.VectorTriplets: "d features: memory and time of the order of d²; of sparse vectors, time of the product of their numbers of entries.",
+	catalog.Comparisons:    "n objects: memory of the order of n², time at most of the order of n³ for an iteration.",
+	catalog.Costs:          "a objects and b prototypes: memory of the order of a·b; a round takes as much time, and that of its sampler.",
+	catalog.Constraints:    "n objects with constraints: memory of the order of n², time of the order of n³ for an iteration.",
 }
 
 // costOf tells the cost in time and memory.

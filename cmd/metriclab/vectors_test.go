@@ -127,6 +127,8 @@ func TestLearnVectors(t *testing.T) {
 		{"learn --load p.json --ids ids.txt", ""},
 		{"learn --learner pola --dim 3 --vectors X.npy", ""},
 		{"learn --learner erkle --objects 3 --vectors X.npy", ""},
+		{"learn --learner oasis --vectors X.npy --ids ids.txt --save o.json", `{"a":"item-0","near":"item-3","far":"item-1"}` + "\n" + `{"a":"item-0","b":"item-1","c":3}`},
+		{"learn --load o.json --vectors X.npy --skip-bad", `{"a":0,"near":3,"far":1}` + "\n" + `{"a":0,"near":60,"far":1}` + "\n" + `{"a":0,"near":3}`},
 		{"learn --load p.json --vectors short.npy", ""},
 	} {
 		if r.args == "learn --load p.json --vectors short.npy" {

@@ -1,6 +1,6 @@
 // Package learners defines what an online learner is and how a batch learner
 // answers. The families live below it: pairs (labelled pairs), labels (class
-// labels), triplets (relative comparisons), mapping (assignment costs); so do
+// labels), triplets (relative comparisons), similarity (those of vectors), mapping (assignment costs); so do
 // nearest, linear and cluster, which use what was learned.
 //
 // # Which learner
@@ -15,6 +15,7 @@
 //	rows alone                         labels               FitPCA; FitLSA if sparse
 //	a Gram matrix and bounds           itml, ltkernel       itml.FitKernel; ssikdr for few dimensions
 //	"a is more like b than like c"     triplets             NewERKLE online, FitBatch if all answers are there
+//	the same, of vectors               similarity           NewOASIS
 //	costs of assignments               mapping              NewRMP
 //
 // Package kernelized runs a learner of rows in the space of a kernel. What was learned serves nearest (classes of new
@@ -120,6 +121,8 @@ type (
 	PairOutcome = Outcome[PairPrediction]
 	// TripletOutcome is what Step of a TripletLearner returns.
 	TripletOutcome = Outcome[TripletPrediction]
+	// SimilarityOutcome is what Step of a SimilarityLearner returns.
+	SimilarityOutcome = Outcome[SimilarityPrediction]
 	// MapOutcome is what Step of a MapLearner returns. The prediction is the map: the prototype,
 	// from 0 to B−1, of each object.
 	MapOutcome = Outcome[[]int]
@@ -131,7 +134,10 @@ type PairPrediction struct {
 	Similar bool    `json:"similar"` // SqDist ≤ threshold
 }
 
-var errSqDist = errors.New("x and y: d² overflows float64: scale the features down")
+var (
+	errSqDist     = errors.New("x and y: d² overflows float64: scale the features down")
+	errSimilarity = errors.New("a similarity overflows float64: scale the features down")
+)
 
 // Check returns an error if the squared distance overflowed, so that its value is only a
 // bound: if it is ±math.MaxFloat64, infinite or NaN. A step that would meet this overflow
@@ -160,6 +166,22 @@ func Saturate(x float64) float64 {
 type TripletPrediction struct {
 	SqNear float64 `json:"sqnear"`
 	SqFar  float64 `json:"sqfar"`
+}
+
+// SimilarityPrediction is what learners of a similarity predict: that of A to Near, and to Far. The
+// larger is the more similar.
+type SimilarityPrediction struct {
+	SimNear float64 `json:"simnear"`
+	SimFar  float64 `json:"simfar"`
+}
+
+// Check returns an error if a similarity overflowed, so that its value is only a bound. A step that would meet this overflow is
+// refused.
+func (p SimilarityPrediction) Check() error {
+	if !(math.Abs(p.SimNear) < math.MaxFloat64 && math.Abs(p.SimFar) < math.MaxFloat64) {
+		return errSimilarity
+	}
+	return nil
 }
 
 // Pair is an online learner of a squared distance and a threshold from labelled
@@ -201,6 +223,18 @@ type TripletLearner interface {
 	// Kernel returns a snapshot of the n×n kernel matrix, which later steps do not
 	// change.
 	Kernel() mat.Symmetric
+	// Save writes the learner in the format of package persist.
+	Save(w io.Writer) error
+}
+
+// SimilarityLearner is an online learner of a similarity S(x, y) = xᵀWy of vectors from
+// relative comparisons.
+type SimilarityLearner interface {
+	Online[metric.Comparison, SimilarityPrediction]
+	// Dim returns the dimension of the vectors.
+	Dim() int
+	// Matrix returns a snapshot of W, which later steps do not change.
+	Matrix() *mat.Dense
 	// Save writes the learner in the format of package persist.
 	Save(w io.Writer) error
 }

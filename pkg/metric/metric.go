@@ -1,5 +1,5 @@
-// Package metric holds the vocabulary that every learner shares: the three
-// kinds of feedback (labelled pairs, relative comparisons, assignment costs),
+// Package metric holds the vocabulary that every learner shares: the kinds of
+// feedback (labelled pairs, relative comparisons of objects and of vectors, assignment costs),
 // squared distances, and the Mahalanobis metric.
 //
 // Distances are squared distances everywhere, and say so in their name. A
@@ -160,6 +160,25 @@ func (t *Triplet) UnmarshalJSON(raw []byte) error {
 
 // Degenerate reports whether the objects of t are not distinct.
 func (t Triplet) Degenerate() bool { return t.A == t.Near || t.A == t.Far || t.Near == t.Far }
+
+// Comparison is a relative comparison by value: the vector A is more like Near than like Far. In search A is a
+// query, Near a document that serves it, and Far one that does not. As JSON it is a line that `metriclab learn` reads.
+type Comparison struct {
+	A    []float64 `json:"a"`
+	Near []float64 `json:"near"`
+	Far  []float64 `json:"far"`
+}
+
+// CheckVectors returns an error unless the three vectors have length dim and finite entries. It names field, index and value.
+func (c Comparison) CheckVectors(dim int) error {
+	if err := checkVector("a", c.A, dim); err != nil {
+		return err
+	}
+	if err := checkVector("near", c.Near, dim); err != nil {
+		return err
+	}
+	return checkVector("far", c.Far, dim)
+}
 
 // CostRound is one round of map learning: Cost is A×B with entries in [0, 1],
 // the cost of assigning object i to prototype j in this round. As JSON it is a line that

@@ -12,6 +12,7 @@ import (
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/learners/similarity"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
@@ -35,6 +36,7 @@ var loaders = map[string]func(io.Reader) (persist.Saver, error){
 	pairs.LEGOKind:          loads(pairs.LoadLEGO),
 	pairs.KernelPOLAKind:    loads(pairs.LoadKernelPOLA),
 	triplets.ERKLEKind:      loads(triplets.LoadERKLE),
+	similarity.OASISKind:    loads(similarity.LoadOASIS),
 	mapping.RMPKind:         loads(mapping.LoadRMP),
 	mapping.FTLKind:         loads(mapping.LoadFTL),
 	iplr.KernelKind:         loads(iplr.LoadKernelMetric),

@@ -35,6 +35,7 @@ import (
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/learners/similarity"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
@@ -259,6 +260,7 @@ func savedFiles(t *testing.T) map[string][]byte {
 		pairsOf = append(pairsOf, metric.Pair{X: x.RawRowView(l.I), Y: x.RawRowView(l.J), Label: l.Label})
 	}
 	answers := []metric.Triplet{{A: 0, Near: 1, Far: 2}, {A: 1, Near: 2, Far: 0}, {A: 2, Near: 0, Far: 1}}
+	compared := []metric.Comparison{{A: x.RawRowView(1), Near: x.RawRowView(0), Far: x.RawRowView(3)}, {A: x.RawRowView(4), Near: x.RawRowView(1), Far: x.RawRowView(5)}}
 	costs := []metric.CostRound{{Cost: mat.NewDense(2, 3, []float64{1, .5, 0, 1, 1, .25})}}
 	for name, fit := range map[string]func() (persisttest.Saver, error){
 		iplr.KernelKind: func() (persisttest.Saver, error) {
@@ -291,6 +293,14 @@ func savedFiles(t *testing.T) map[string][]byte {
 		pairs.PAKind + " at the end": func() (persisttest.Saver, error) {
 			l, err := pairs.NewPA(2, pairs.PAParams{Rule: pairs.PALS, PSD: pairs.PSDAtEnd, Every: 2, Tol: .1})
 			return after(l, err, pairsOf)
+		},
+		similarity.OASISKind: func() (persisttest.Saver, error) {
+			l, err := similarity.NewOASIS(2, similarity.OASISParams{})
+			return after(l, err, compared)
+		},
+		similarity.OASISKind + " psd": func() (persisttest.Saver, error) {
+			l, err := similarity.NewOASIS(2, similarity.OASISParams{Form: similarity.FormPSD, Every: 4})
+			return after(l, err, compared)
 		},
 		triplets.ERKLEKind + " dense": func() (persisttest.Saver, error) {
 			l, err := triplets.NewERKLE(3, triplets.ERKLEParams{Projection: triplets.ProjectPrintedRule, Beta: 2})

@@ -41,6 +41,8 @@ const (
 	Pairs Feedback = "labelled pairs, online"
 	// Triplets: one relative comparison of three objects at a time, online.
 	Triplets Feedback = "relative comparisons, online"
+	// VectorTriplets: one relative comparison of three vectors at a time, online.
+	VectorTriplets Feedback = "relative comparisons of vectors, online"
 	// Costs: one matrix of assignment costs at a time, online.
 	Costs Feedback = "assignment costs, online"
 	// Links: a data set and labelled pairs of its rows, in one batch.
@@ -58,7 +60,9 @@ const (
 )
 
 // Online reports whether learners of f take one round at a time.
-func (f Feedback) Online() bool { return f == Pairs || f == Triplets || f == Costs }
+func (f Feedback) Online() bool {
+	return slices.Contains([]Feedback{Pairs, Triplets, VectorTriplets, Costs}, f)
+}
 
 // Form is the form of the squared distance of vectors that a learner learns; "" if it learns none.
 type Form string
@@ -160,12 +164,12 @@ type Use struct {
 
 // Shape is that of the rounds of an online learner.
 type Shape struct {
-	Dim        int // of the vectors of Pairs
+	Dim        int // of the vectors of Pairs and VectorTriplets
 	Objects    int // that Triplets compare, numbered from 0 to Objects−1, or the rows of a matrix of Costs
 	Prototypes int // the columns of a matrix of Costs
 }
 
-// Learner is an online learner: a learners.Pair, learners.TripletLearner or learners.MapLearner, by the feedback of its entry. See As.
+// Learner is an online learner: a learners.Pair, learners.TripletLearner, learners.SimilarityLearner or learners.MapLearner, by the feedback of its entry. See As.
 type Learner interface{ Save(w io.Writer) error }
 
 // As returns the learner l, which Entry.New or Load gave, as an L. It panics if l is none.

@@ -36,7 +36,7 @@ import (
 )
 
 // families are the folders whose learners the catalog lists.
-var families = []string{"pairs", "itml", "ltkernel", "iplr", "labels", "triplets", "mapping", "kernelized", "ssikdr"}
+var families = []string{"pairs", "itml", "ltkernel", "iplr", "labels", "triplets", "similarity", "mapping", "kernelized", "ssikdr"}
 
 // wrappers are the constructors behind several entries: they run the learners that they are given.
 var wrappers = []string{"kernelized.Fit", "triplets.FitTuned"}
@@ -225,6 +225,8 @@ func TestOfKind(t *testing.T) {
 				return step(l, metric.Pair{X: []float64{1, 2, 3}, Y: []float64{0, 1, 5}, Label: metric.Dissimilar}, l.Dim(), l.Threshold())
 			case learners.TripletLearner:
 				return step(l, metric.Triplet{A: 3, Near: 0, Far: 2}, l.Objects(), mat.DenseCopyOf(l.Kernel()))
+			case learners.SimilarityLearner:
+				return step(l, metric.Comparison{A: []float64{1, 2, 3}, Near: []float64{0, 1, 5}, Far: []float64{4, 0, 0}}, l.Dim(), l.Matrix())
 			case learners.MapLearner:
 				return step(l, metric.CostRound{Cost: mat.NewDense(4, 3, []float64{1, 0.5, 0, 1, 1, 0.25, 0, 0, 1, 1, 0, 1})}, mat.DenseCopyOf(l.LogWeights()))
 			}
@@ -251,7 +253,7 @@ func TestOfKind(t *testing.T) {
 			t.Errorf("%s: the loaded learner says %v, want %v", e.Name, asked(got), said)
 		}
 	}
-	if n[catalog.Pairs] == 0 || n[catalog.Triplets] == 0 || n[catalog.Costs] == 0 {
+	if n[catalog.Pairs] == 0 || n[catalog.Triplets] == 0 || n[catalog.VectorTriplets] == 0 || n[catalog.Costs] == 0 {
 		t.Errorf("online learners by feedback: %v", n)
 	}
 }

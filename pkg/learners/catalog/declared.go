@@ -206,6 +206,10 @@ func onTriplets[P any, L learners.TripletLearner](e Entry, fresh func(objects in
 	return online(e, Triplets, func(s Shape, p P) (L, error) { return fresh(s.Objects, p) }, load)
 }
 
+func onSimilarities[P any, L learners.SimilarityLearner](e Entry, fresh func(dim int, p P) (L, error), load func(io.Reader) (L, error)) Entry {
+	return online(e, VectorTriplets, func(s Shape, p P) (L, error) { return fresh(s.Dim, p) }, load)
+}
+
 func onMaps[P any, L learners.MapLearner](e Entry, fresh func(a, b int, p P) (L, error), load func(io.Reader) (L, error)) Entry {
 	return online(e, Costs, func(s Shape, p P) (L, error) { return fresh(s.Objects, s.Prototypes, p) }, load)
 }

@@ -23,6 +23,7 @@ import (
 	"metriclab/pkg/learners/ltkernel"
 	"metriclab/pkg/learners/mapping"
 	"metriclab/pkg/learners/pairs"
+	"metriclab/pkg/learners/similarity"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/metric"
 )
@@ -77,6 +78,15 @@ var entries = []Entry{
 		Constructor: "triplets.NewERKLE",
 		Kind:        triplets.ERKLEKind,
 	}, triplets.NewERKLE, triplets.LoadERKLE),
+	onSimilarities(Entry{
+		Name:        "oasis",
+		Doc:         "OASIS: a step along the last comparison of a query with two vectors, to a similarity xᵀWy that need be no metric",
+		Source:      "Chechik, Sharma, Shalit, Bengio. Large Scale Online Learning of Image Similarity Through Ranking. JMLR 11, 2010, Section 3",
+		Version:     similarity.OASISVersion,
+		Constructor: "similarity.NewOASIS",
+		Bounded:     true,
+		Kind:        similarity.OASISKind,
+	}, similarity.NewOASIS, similarity.LoadOASIS),
 	comparisons(triplets.GNMDS, "hinge loss of the difference of squared distances, in batch, with a weight of the trace",
 		"Agarwal, Wills, Cayton, Lanckriet, Kriegman, Belongie. Generalized Non-metric Multidimensional Scaling. AISTATS 2007", "margin"),
 	comparisons(triplets.STE, "stochastic triplet embedding: logistic loss of the difference of squared distances, in batch, with a weight of the trace",

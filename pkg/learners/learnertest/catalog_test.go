@@ -50,11 +50,26 @@ func TestCatalogOfOtherFeedback(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 2))
 	n := 0
 	for _, e := range catalog.All() {
-		if e.Feedback != catalog.Triplets && e.Feedback != catalog.Costs {
+		if !e.Feedback.Online() || e.Feedback == catalog.Pairs {
 			continue
 		}
 		n++
 		t.Run(e.Name, func(t *testing.T) {
+			if e.Feedback == catalog.VectorTriplets {
+				v, err := e.Parse(nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				learnertest.Comparisons[learners.SimilarityLearner]{
+					New: func(dim int) (learners.SimilarityLearner, error) {
+						return catalog.As[learners.SimilarityLearner](e.New(catalog.Shape{Dim: dim}, v))
+					},
+					Load: func(r io.Reader) (learners.SimilarityLearner, error) {
+						return catalog.As[learners.SimilarityLearner](e.Load(r))
+					},
+				}.Run(t)
+				return
+			}
 			if e.Feedback == catalog.Triplets {
 				s := learnertest.Suite[metric.Triplet, learners.TripletPrediction, learners.TripletLearner]{
 					New:  maker[learners.TripletLearner](t, e, catalog.Shape{Objects: objects}),

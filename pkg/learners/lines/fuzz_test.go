@@ -81,6 +81,25 @@ func FuzzTriplets(f *testing.F) {
 	})
 }
 
+func FuzzComparisons(f *testing.F) {
+	for _, seed := range []string{
+		`{"a":[1,2],"near":[0,5],"far":[1,1]}`, `{"a":[1,2],"b":[0,5],"c":[1,1]}`, `{"a":[1],"near":[2,3],"far":[]}`, `{"a":[1e200],"near":[1e200],"far":[-1e200]}`,
+		`{"a":[1e-200],"near":[5e-324],"far":[-1]}`, `{"a":null,"near":"1","far":[[2]]}`, `{"a":[0],"near":[1],"far":[1]}`, `{"a":[1e153],"near":[1e-150],"far":[0]}`,
+	} {
+		f.Add(seed, true)
+		f.Add(seed, false)
+	}
+	f.Fuzz(func(t *testing.T, line string, fresh bool) {
+		s := session(t, "oasis", Options{StateEvery: 1, MaxLine: 1 << 16})
+		if !fresh {
+			if _, _, err := run(t, s, `{"a":[1,2],"near":[0,5],"far":[1,1]}`); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fuzz(t, s, line)
+	})
+}
+
 func FuzzCosts(f *testing.F) {
 	for _, seed := range []string{
 		`{"cost":[[0,1],[0.5,0.2]]}`, `{"cost":[[]]}`, `{"cost":[]}`, `{"cost":[[0],[0,1]]}`, `{"cost":[[2]]}`, `{"cost":[[-0]]}`, `{"cost":[null,[1e999]]}`,

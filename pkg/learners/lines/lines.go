@@ -12,6 +12,10 @@
 //	  learned          {"round":1,"sqnear":1,"sqfar":4,"loss":0,"mistake":false,"step":0}
 //	  only predicted   {"a":0,"b":1,"c":2}                 which of b and c is nearer to a; b if they tie
 //	                   {"round":2,"sqb":1,"sqc":4,"nearer":1}
+//	  of vectors       {"a":[0,1],"near":[1,1],"far":[1,0]}  the same of vectors, or with Options.Vectors of their ids or rows
+//	  learned          {"round":1,"simnear":1,"simfar":0,"loss":0,"mistake":false,"step":0}
+//	  only predicted   {"a":[0,1],"b":[1,1],"c":[1,0]}       which of b and c is more like a; b if they tie
+//	                   {"round":2,"simb":1,"simc":0,"nearer":"b"}
 //	assignment costs   {"cost":[[0,1],[0.5,0.2]]}          row i: cost in [0,1] of each prototype for object i
 //	  learned          {"round":1,"map":[0,1],"loss":0.2,"expected":0.85}
 //
@@ -25,9 +29,10 @@
 //	{"m":[[...]],"threshold":b}      pairs with a matrix: the one that predicts
 //	{"support":n,"threshold":b}      pairs with a kernel: the number of stored points
 //	{"kernel":[[...]]}               triplets
+//	{"w":[[...]]}                    triplets of vectors
 //	{"logweights":[[...]]}           assignment costs
 //
-// In Go, metric.Pair, metric.Triplet and metric.CostRound are such lines as JSON, and
+// In Go, metric.Pair, metric.Triplet, metric.Comparison and metric.CostRound are such lines as JSON, and
 // the outcomes and predictions of package learners such answers, without round and
 // expected. (encoding/json spells the exponents of tiny numbers 1e-7, not 1e-07.)
 //
@@ -59,7 +64,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"metriclab/pkg/feedback"
 	"metriclab/pkg/learners"
@@ -77,7 +84,7 @@ const bufferSize = 64 << 10
 
 // Options are the options of a Session.
 type Options struct {
-	// Dim is the length of the vectors of a pair learner; 0 takes it from the
+	// Dim is the length of the vectors of a learner of pairs or of comparisons of vectors; 0 takes it from the
 	// first line or the loaded learner.
 	Dim int
 	// Objects is the number of objects of a triplet learner; 0 takes it from
@@ -89,7 +96,7 @@ type Options struct {
 	// MaxLine is the longest line accepted, in bytes without the line ending, at
 	// most limits.Memory; 0 means DefaultMaxLine, or limits.Memory if that is less.
 	MaxLine int
-	// Vectors, if not nil, has the lines of a pair learner name two vectors of a file in place of x and y.
+	// Vectors, if not nil, has the lines of a learner of vectors name those of a file, in place of numbers.
 	Vectors *Vectors
 	// Bad, if not nil, is called for each bad line, and the session goes on. If
 	// it is nil, the first bad line ends the session.
@@ -180,24 +187,38 @@ func New(e catalog.Entry, v catalog.Values, o Options) (*Session, error) {
 	var p protocol
 	switch e.Feedback {
 	case catalog.Pairs:
-		dim := o.Dim
-		if o.Vectors != nil {
-			if dim = o.Vectors.File.Dim(); o.Dim != 0 && o.Dim != dim {
-				return nil, &OptionError{"dim", fmt.Errorf("%d is not allowed: the vectors of %s have %d numbers", o.Dim, o.Vectors.File.Name(), dim)}
-			}
+		dim, err := o.dim()
+		if err != nil {
+			return nil, err
 		}
 		pairs := &pairLines{name: e.Name, dim: dim, states: o.StateEvery > 0, make: func(dim int) (pairLearner, error) {
 			return catalog.As[learners.Pair](e.New(catalog.Shape{Dim: dim}, v))
 		}}
 		if dim > 0 {
-			var err error
 			if pairs.learner, err = pairs.made(dim); err != nil {
 				return nil, err
 			}
 		}
 		if p = pairs; o.Vectors != nil {
-			var err error
 			if p, err = pairs.fromVectors(o.Vectors); err != nil {
+				return nil, err
+			}
+		}
+	case catalog.VectorTriplets:
+		dim, err := o.dim()
+		if err != nil {
+			return nil, err
+		}
+		c := &comparisonLines{name: e.Name, dim: dim, states: o.StateEvery > 0, make: func(dim int) (learners.SimilarityLearner, error) {
+			return catalog.As[learners.SimilarityLearner](e.New(catalog.Shape{Dim: dim}, v))
+		}}
+		if dim > 0 {
+			if c.learner, err = c.made(dim); err != nil {
+				return nil, err
+			}
+		}
+		if p = c; o.Vectors != nil {
+			if err := c.readFrom(o.Vectors); err != nil {
 				return nil, err
 			}
 		}
@@ -216,6 +237,35 @@ func New(e catalog.Entry, v catalog.Values, o Options) (*Session, error) {
 		}}
 	}
 	return &Session{o: o, entry: e, p: p}, nil
+}
+
+// dim returns the length of the vectors of a learner that does not exist yet, and 0 if only a line tells it.
+func (o Options) dim() (int, error) {
+	if o.Vectors == nil {
+		return o.Dim, nil
+	}
+	dim := o.Vectors.File.Dim()
+	if o.Dim != 0 && o.Dim != dim {
+		return 0, &OptionError{"dim", fmt.Errorf("%d is not allowed: the vectors of %s have %d numbers", o.Dim, o.Vectors.File.Name(), dim)}
+	}
+	return dim, nil
+}
+
+// fits returns an error if the loaded learner does not fit o.
+func (o Options) fits(l interface{ Dim() int }) error {
+	if o.Dim != 0 && o.Dim != l.Dim() {
+		return &OptionError{"dim", fmt.Errorf("%d is not allowed: the loaded learner has dimension %d", o.Dim, l.Dim())}
+	}
+	if err := checkState(l, o.StateEvery > 0); err != nil {
+		return &OptionError{"state-every", err}
+	}
+	if o.Vectors == nil {
+		return nil
+	}
+	if dim := o.Vectors.File.Dim(); dim != l.Dim() {
+		return &OptionError{"vectors", fmt.Errorf("the vectors of %s have %d numbers, want %d as the loaded learner has", o.Vectors.File.Name(), dim, l.Dim())}
+	}
+	return nil
 }
 
 // Load returns a session with the learner that r holds, which must be of a kind
@@ -251,20 +301,27 @@ func load(e catalog.Entry, r io.Reader, o Options) (protocol, error) {
 		if err != nil {
 			return nil, err
 		}
-		if o.Dim != 0 && o.Dim != l.Dim() {
-			return nil, &OptionError{"dim", fmt.Errorf("%d is not allowed: the loaded learner has dimension %d", o.Dim, l.Dim())}
-		}
-		if err := checkState(l, o.StateEvery > 0); err != nil {
-			return nil, &OptionError{"state-every", err}
+		if err := o.fits(l); err != nil {
+			return nil, err
 		}
 		pairs := &pairLines{name: e.Name, dim: l.Dim(), learner: l}
 		if o.Vectors == nil {
 			return pairs, nil
 		}
-		if dim := o.Vectors.File.Dim(); dim != l.Dim() {
-			return nil, &OptionError{"vectors", fmt.Errorf("the vectors of %s have %d numbers, want %d as the loaded learner has", o.Vectors.File.Name(), dim, l.Dim())}
-		}
 		return pairs.fromVectors(o.Vectors)
+	case catalog.VectorTriplets:
+		l, err := catalog.As[learners.SimilarityLearner](e.Load(r))
+		if err != nil {
+			return nil, err
+		}
+		if err := o.fits(l); err != nil {
+			return nil, err
+		}
+		c := &comparisonLines{name: e.Name, dim: l.Dim(), learner: l}
+		if o.Vectors != nil {
+			err = c.readFrom(o.Vectors)
+		}
+		return c, err
 	case catalog.Triplets:
 		l, err := catalog.As[learners.TripletLearner](e.Load(r))
 		if err != nil {
@@ -288,18 +345,29 @@ func (o Options) check(f catalog.Feedback) error {
 	if !f.Online() {
 		panic(fmt.Sprintf("lines: learners of %q are not online", f))
 	}
-	if o.Vectors != nil && f != catalog.Pairs {
-		return &OptionError{"vectors", fmt.Errorf("not allowed: the learner takes %s, want %s", f, catalog.Pairs)}
+	ofVectors := []catalog.Feedback{catalog.Pairs, catalog.VectorTriplets}
+	allowed := func(of []catalog.Feedback) error {
+		if of == nil || slices.Contains(of, f) {
+			return nil
+		}
+		var names []string
+		for _, o := range of {
+			names = append(names, string(o))
+		}
+		return fmt.Errorf("not allowed: the learner takes %s, want %s", f, strings.Join(names, "; or "))
+	}
+	if err := allowed(ofVectors); o.Vectors != nil && err != nil {
+		return &OptionError{"vectors", err}
 	}
 	for _, c := range []struct {
 		option string
 		value  int
-		of     catalog.Feedback // the only one it is for; "" for all
+		of     []catalog.Feedback // the only ones it is for; nil for all
 	}{
-		{"dim", o.Dim, catalog.Pairs},
-		{"objects", o.Objects, catalog.Triplets},
-		{"state-every", o.StateEvery, ""},
-		{"max-line", o.MaxLine, ""},
+		{"dim", o.Dim, ofVectors},
+		{"objects", o.Objects, []catalog.Feedback{catalog.Triplets}},
+		{"state-every", o.StateEvery, nil},
+		{"max-line", o.MaxLine, nil},
 	} {
 		if c.value < 0 {
 			return &OptionError{c.option, fmt.Errorf("%d is not allowed, want at least 1", c.value)}
@@ -307,8 +375,8 @@ func (o Options) check(f catalog.Feedback) error {
 		if c.option == "max-line" && int64(c.value) > limits.Memory() {
 			return &OptionError{c.option, fmt.Errorf("%d is not allowed, want at most %d, the limit of memory (flag --max-memory, limits.SetMemory)", c.value, limits.Memory())}
 		}
-		if c.value > 0 && c.of != "" && c.of != f {
-			return &OptionError{c.option, fmt.Errorf("not allowed: the learner takes %s, want %s", f, c.of)}
+		if err := allowed(c.of); c.value > 0 && err != nil {
+			return &OptionError{c.option, err}
 		}
 	}
 	return nil

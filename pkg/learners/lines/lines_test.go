@@ -123,6 +123,13 @@ func TestSessions(t *testing.T) {
 `, `{"round":1,"sqb":1,"sqc":1,"nearer":2}
 {"round":2,"sqb":1,"sqc":1,"nearer":0}
 `},
+		{"oasis", Options{StateEvery: 2}, `{"a":[1,1],"near":[0,1],"far":[1,0]}
+{"c":[0,1],"a":[1,1],"b":[1,0]}
+{"a":[1,1],"b":[1,0],"c":[1,0]}
+`, `{"round":1,"simnear":1,"simfar":1,"loss":1,"mistake":true,"step":0.1}
+{"round":2,"simb":0.8,"simc":1.2000000000000002,"nearer":"c","state":{"w":[[0.9,0.1],[-0.1,1.1]]}}
+{"round":3,"simb":0.8,"simc":0.8,"nearer":"b"}
+`},
 		{"hedge", Options{StateEvery: 2}, `{"cost":[[0.5,0.25],[0,1],[1,0]]}
 {"cost":[ [0.5, 0] , [0.25,1] ,[1,0]]}
 `, `{"round":1,"map":[0,0,0],"loss":0.5}
@@ -208,7 +215,7 @@ func TestStateOfTheRunningHypothesis(t *testing.T) {
 func TestBadLines(t *testing.T) {
 	good := map[string]string{
 		"pola": `{"x":[1,2],"y":[0,5],"label":-1}`, "counter": `{"x":[1,2],"y":[0,5],"label":-1}`,
-		"points": `{"a":0,"near":1,"far":2}`, "hedge": `{"cost":[[0,1]]}`,
+		"points": `{"a":0,"near":1,"far":2}`, "oasis": `{"a":[1,2],"near":[0,5],"far":[1,1]}`, "hedge": `{"cost":[[0,1]]}`,
 	}
 	long := strings.Repeat("9", 300)
 	for _, c := range []struct {
@@ -289,6 +296,17 @@ func TestBadLines(t *testing.T) {
 		{"points", `{"a":0,"b":1,"c":99999999999999999999}`, []string{"c: 9999", "from 0 to 2"}},
 		{"points", `{"a":0,"b":1,"c":"2"}`, []string{"c: a string"}},
 		{"points", `{"a":0,"near":1,"far":1}`, []string{"same object"}},
+		// Comparisons of vectors.
+		{"oasis", `{"a":[1,2],"near":[0,5]}`, []string{`"a", "near", "far" to learn`, `"a", "b", "c" to predict`}},
+		{"oasis", `{"a":[1,2],"near":[0,5],"c":[1,1]}`, []string{"to predict"}},
+		{"oasis", `{"a":[1,2],"near":[0,5],"far":[1]}`, []string{"far: has 1 numbers, want 2"}},
+		{"oasis", `{"a":[1,2],"b":[0,5,1],"c":[1,1]}`, []string{"b: has 3 numbers, want 2"}},
+		{"oasis", `{"a":[],"near":[],"far":[]}`, []string{"a: has 0 numbers, want"}},
+		{"oasis", `{"a":0,"near":1,"far":2}`, []string{"a: a number is not allowed, want a list of numbers"}},
+		{"oasis", `{"a":[1,2],"near":[0,1e999],"far":[1,1]}`, []string{"near[1]: 1e999", "finite"}},
+		{"oasis", `{"a":[1e200,2],"near":[1e200,5],"far":[1,1]}`, []string{"oasis: a similarity overflows float64: scale the features down"}},
+		{"oasis", `{"a":[1e200,2],"b":[1e200,5],"c":[1,1]}`, []string{"oasis: a similarity overflows float64: scale the features down"}},
+		{"oasis", `{"a":[1,2],"near":[0,5],"far":[1,1],"label":1}`, []string{`unknown field "label"`}},
 		// Costs.
 		{"hedge", `{}`, []string{"cost: missing"}},
 		{"hedge", `{"cost":[]}`, []string{"cost: has no rows"}},

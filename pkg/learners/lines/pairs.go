@@ -63,10 +63,11 @@ func (p *pairLines) made(dim int) (pairLearner, error) {
 	return l, err
 }
 
-// checkState returns an error if answers have states, and the matrix of the learner's
+// checkState returns an error if answers have states, and the matrix of the learner's, unless it is a Pair without,
 // does not fit limits.Memory: a learner may do without a matrix of all features.
-func checkState(l pairLearner, states bool) error {
-	if _, has := l.(learners.PairMetric); !has || !states {
+func checkState(l interface{ Dim() int }, states bool) error {
+	_, pair := l.(learners.Pair)
+	if _, has := l.(learners.PairMetric); pair && !has || !states {
 		return nil
 	}
 	const copies = 4 // the matrix, what it comes from, its text

@@ -44,8 +44,10 @@ func (p *tripletLines) answer(dst []byte) ([]byte, error) {
 	case [5]bool{true, false, false, true, true}:
 		return p.predict(dst)
 	}
-	return dst, errors.New(`want the fields "a", "near", "far" to learn, or "a", "b", "c" to predict`)
+	return dst, errFields
 }
+
+var errFields = errors.New(`want the fields "a", "near", "far" to learn, or "a", "b", "c" to predict`)
 
 func (p *tripletLines) learn(dst []byte) ([]byte, error) {
 	o, err := p.learner.Step(metric.Triplet{A: p.object[0], Near: p.object[1], Far: p.object[2]})

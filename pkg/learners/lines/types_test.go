@@ -45,10 +45,12 @@ func TestTypesAreLines(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 1))
 	var pairs []metric.Pair
 	var triplets []metric.Triplet
+	var comparisons []metric.Comparison
 	var costs []metric.CostRound
 	for range 20 {
 		x, y := []float64{rng.NormFloat64(), rng.NormFloat64()}, []float64{rng.NormFloat64(), 0}
 		pairs = append(pairs, metric.Pair{X: x, Y: y, Label: metric.SameClass(rng.IntN(2) == 0)})
+		comparisons = append(comparisons, metric.Comparison{A: x, Near: y, Far: []float64{x[1], 1}})
 		o := rng.Perm(5)
 		triplets = append(triplets, metric.Triplet{A: o[0], Near: o[1], Far: o[2]})
 		costs = append(costs, metric.CostRound{Cost: mat.NewDense(2, 3, []float64{rng.Float64(), rng.Float64(), 0, 1, rng.Float64(), 0.5})})
@@ -56,7 +58,7 @@ func TestTypesAreLines(t *testing.T) {
 	made := func(name string) (*Session, *Session) {
 		o := Options{}
 		switch name {
-		case "pola":
+		case "pola", "oasis":
 			o.Dim = 2
 		case "erkle":
 			o.Objects = 5
@@ -79,6 +81,8 @@ func TestTypesAreLines(t *testing.T) {
 	}
 	s, other = made("erkle")
 	asTyped(t, s, other.p.(*tripletLines).learner, triplets)
+	s, other = made("oasis")
+	asTyped(t, s, other.p.(*comparisonLines).learner, comparisons)
 	s, other = made("ftl")
 	l, err := other.p.(*costLines).make(2, 3)
 	if err != nil {

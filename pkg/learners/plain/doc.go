@@ -7,6 +7,7 @@
 //	a data set and labelled pairs     BatchPOLA, LogDet, ITML, IPLR, RCA
 //	a Gram matrix and constraints     SSIKDR
 //	relative comparisons              ERKLE
+//	the same of vectors               OASIS
 //	assignment costs                  RMP
 //
 // Equation numbers stand at the lines. Where a paper errs, the line has what is right and "printed:" tells what the
