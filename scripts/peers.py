@@ -9,6 +9,8 @@
                                                 peers that no registry serves: their checkouts
     python3 scripts/peers.py --markdown docs/speed/peers.md
                                                 writes the table of this processor there, too
+    OPENBLAS_CORETYPE=Haswell python3 scripts/peers.py --avx2
+                                                both sides without AVX-512, on a processor that has it
 
 It needs Go, NumPy and, for most rows, SciPy, scikit-learn and pandas; the rows of
 metric-learn need metric-learn, and that of the Rust crate kmedoids needs Cargo, which must
@@ -626,6 +628,7 @@ def main():
     parser.add_argument("--least", type=int, default=1, metavar="N", help="fewer rows are a failure")
     parser.add_argument("--before", metavar="DIR", help="a checkout of an earlier commit, whose times are printed beside")
     parser.add_argument("--path", action="append", default=[], type=lambda s: tuple(s.split("=", 1)), metavar="PEER=DIR", help="where a peer is: a Python module, or the checkout of kmedoids")
+    parser.add_argument("--avx2", action="store_true", help="both sides without AVX-512, on a processor that has it")
     parser.add_argument("--any-kernel", action="store_true", help="measure beside a slow kernel of the BLAS, too")
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE", help="a page whose table of this processor is replaced, or added")
     args = parser.parse_args()
@@ -635,8 +638,14 @@ def main():
         parser.error("--markdown: want a file, and all rows at full size")
     sys.path[:0] = [str(pathlib.Path(d).resolve()) for _, d in args.path]
     name, isa = processor()
+    title = ", ".join(filter(None, (name, isa)))
+    if args.avx2:
+        if isa != "AVX-512":
+            parser.error(f"--avx2: want a processor with AVX-512, not {title}")
+        isa, title = "AVX2", f"{name}, AVX2 alone"
+        os.environ["GODEBUG"] = "cpu.avx512f=off"  # of our programs
     libraries = blas()
-    print(f"{name}, {isa or 'no AVX2'}; {versions(libraries)}")
+    print(f"{title if isa else name + ', no AVX2'}; {versions(libraries)}")
     for variable in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
         if variable in os.environ:
             print(f"{variable}={os.environ[variable]} is set")
@@ -661,7 +670,7 @@ def main():
             sys.exit("peers.py: results differ")
         if args.markdown:
             day = datetime.date.today().isoformat()
-            insert(args.markdown, ", ".join(filter(None, (name, isa))), b.markdown(f"Measured on {day}: {built}; {versions(libraries)}."))
+            insert(args.markdown, title, b.markdown(f"Measured on {day}: {built}; {versions(libraries)}."))
 
 
 if __name__ == "__main__":

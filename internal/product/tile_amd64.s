@@ -179,7 +179,7 @@ store:
 	RET
 
 // func tileAVX512(k int, a *float64, b *float64, c *float64, stride int, load bool)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileAVX512(SB), NOSPLIT, $0-41
 	MOVQ k+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -193,6 +193,8 @@ TEXT ·tileAVX512(SB), NOSPLIT, $0-41
 	LEAQ (R9)(SI*2), R10
 	LEAQ (R10)(SI*2), R11
 	LEAQ (R11)(SI*2), R12
+	LEAQ (R12)(SI*2), R13
+	MOVQ $0x0000000c, R14
 
 	// The chains begin with 0, or go on from c.
 	TESTB   DI, DI
@@ -254,6 +256,13 @@ start:
 	JL   rest
 
 loop:
+	DECQ       R14
+	JS         fetched
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       SI, R13
+
+fetched:
 	VMOVUPD      (DX), Z24
 	VMOVUPD      64(DX), Z25
 	VBROADCASTSD (CX), Z26

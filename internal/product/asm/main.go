@@ -11,20 +11,22 @@ import (
 )
 
 const (
-	size   = 8 // bytes of a number
-	unroll = 4 // steps of k in one pass of the loop
+	size      = 8  // bytes of a number
+	unroll    = 4  // steps of k in one pass of the loop
+	cacheLine = 64 // bytes
 )
 
 func main() {
 	build.ConstraintExpr("!noasm")
-	tile("AVX2", "AVX2 and FMA", 4, 12, 4, build.YMM, func(r reg.VecVirtual) { build.VXORPD(r, r, r) })
+	tile("AVX2", "AVX2 and FMA", 4, 12, 4, false, build.YMM, func(r reg.VecVirtual) { build.VXORPD(r, r, r) })
 	// VXORPD would need AVX512DQ.
-	tile("AVX512", "AVX-512F", 12, 16, 8, build.ZMM, func(r reg.VecVirtual) { build.VPXORQ(r, r, r) })
+	tile("AVX512", "AVX-512F", 12, 16, 8, true, build.ZMM, func(r reg.VecVirtual) { build.VPXORQ(r, r, r) })
 	build.Generate()
 }
 
-// tile writes a function for tiles of rows × cols numbers, in registers of so many lanes. Rows is a multiple of 4.
-func tile(name, needs string, rows, cols, lanes int, register func() reg.VecVirtual, zero func(reg.VecVirtual)) {
+// tile writes a function for tiles of rows × cols numbers, in registers of so many lanes. Rows is a multiple of 4. With ahead, it has
+// the rows of c that follow fetched into the cache, one in each pass of the loop: they are those of the next tile.
+func tile(name, needs string, rows, cols, lanes int, ahead bool, register func() reg.VecVirtual, zero func(reg.VecVirtual)) {
 	build.TEXT("tile"+name, build.NOSPLIT, "func(k int, a, b, c *float64, stride int, load bool)")
 	build.Pragma("noescape")
 	build.Doc(fmt.Sprintf("tile%s is tileGo with %s: c points at the first of %d rows of %d numbers, stride numbers apart.", name, needs, rows, cols))
@@ -48,6 +50,11 @@ func tile(name, needs string, rows, cols, lanes int, register func() reg.VecVirt
 			m.Index, m.Scale = stride, 1
 		}
 		return m
+	}
+	next, left := build.GP64(), build.GP64() // the next row to fetch, and how many are left
+	if ahead {
+		build.LEAQ(operand.Mem{Base: pointers[len(pointers)-1], Index: stride, Scale: 2}, next)
+		build.MOVQ(operand.U32(rows), left)
 	}
 	sums := make([][]reg.VecVirtual, rows)
 	for i := range sums {
@@ -94,6 +101,15 @@ func tile(name, needs string, rows, cols, lanes int, register func() reg.VecVirt
 	build.SUBQ(operand.Imm(unroll), k)
 	build.JL(operand.LabelRef("rest"))
 	build.Label("loop")
+	if ahead {
+		build.DECQ(left)
+		build.JS(operand.LabelRef("fetched"))
+		for line := 0; line < cols*size; line += cacheLine {
+			build.PREFETCHT0(operand.Mem{Base: next, Disp: line})
+		}
+		build.ADDQ(stride, next)
+		build.Label("fetched")
+	}
 	for u := range unroll {
 		step(u)
 	}

@@ -76,7 +76,7 @@ func FitFDA(ctx context.Context, x mat.Matrix, y []int, p FDAParams) (*FDA, erro
 		return nil, fmt.Errorf("fda: %w", err)
 	}
 	y = slices.Clone(y)
-	return closed(ctx, "fda", xd, func(x *mat.Dense) (*FDA, error) { return fitFDA(x, y, p) })
+	return copied(ctx, "fda", xd, func(x *mat.Dense) (*FDA, error) { return fitFDA(x, y, p) })
 }
 
 // fitFDA is FitFDA for input that has been checked, of which it overwrites x.

@@ -65,14 +65,17 @@ func FitInvCov(ctx context.Context, x mat.Matrix, p InvCovParams) (learners.Metr
 	if err := metric.CheckFinite(xd); err != nil {
 		return learners.MetricResult{}, fmt.Errorf("invcov: %w", err)
 	}
-	return closed(ctx, "invcov", xd, func(x *mat.Dense) (learners.MetricResult, error) { return fitInvCov(x, p) })
+	n, d := xd.Dims()
+	return closed(ctx, "invcov", n, d, func() *mat.Dense {
+		dev, _ := deviations(xd, meanOf(xd, upTo(n)))
+		return dev
+	}, func(dev *mat.Dense) (learners.MetricResult, error) { return fitInvCov(dev, p) })
 }
 
-// fitInvCov is FitInvCov for input that has been checked, which it overwrites.
-func fitInvCov(x *mat.Dense, p InvCovParams) (learners.MetricResult, error) {
-	n, _ := x.Dims()
-	centre(x)
-	m, err := metric.InverseScatter(x, float64(n), p.Ridge)
+// fitInvCov is FitInvCov for deviations from the mean, which it overwrites.
+func fitInvCov(dev *mat.Dense, p InvCovParams) (learners.MetricResult, error) {
+	n, _ := dev.Dims()
+	m, err := metric.InverseScatter(dev, float64(n), p.Ridge)
 	if err != nil {
 		return learners.MetricResult{}, fmt.Errorf("invcov: %w", err)
 	}
@@ -98,7 +101,7 @@ func ITMLStart(ctx context.Context, x mat.Matrix, p InvCovParams) (*mat.SymDense
 	if err != nil {
 		return nil, err
 	}
-	return closed(ctx, "invcov", r.Metric.Factor(), func(l *mat.Dense) (*mat.SymDense, error) { return startOf(l), nil })
+	return copied(ctx, "invcov", r.Metric.Factor(), func(l *mat.Dense) (*mat.SymDense, error) { return startOf(l), nil })
 }
 
 // startOf is ITMLStart for the factor L of FitInvCov, which it overwrites.

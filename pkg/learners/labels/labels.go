@@ -39,25 +39,49 @@ import (
 	"metriclab/internal/matrix"
 )
 
-// closed returns the answer in closed form that fit gives for a copy of x, which fit may overwrite. Where
-// decompositions and products may take long, fit is abandoned once ctx is done.
-func closed[T any](ctx context.Context, name string, x *mat.Dense, fit func(x *mat.Dense) (T, error)) (T, error) {
+// closed returns the answer in closed form that fit gives for private(), n×d numbers that nobody else has and that fit may
+// overwrite. Where decompositions and products may take long, fit is abandoned once ctx is done.
+func closed[T any](ctx context.Context, name string, n, d int, private func() *mat.Dense, fit func(x *mat.Dense) (T, error)) (T, error) {
 	if err := ctx.Err(); err != nil {
 		var zero T
 		return zero, fmt.Errorf("%s: %w", name, err)
 	}
-	n, d := x.Dims()
-	from := x
-	x = mat.NewDense(n, d, nil)
-	matrix.Rows(n, d, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			copy(x.RawRowView(i), from.RawRowView(i))
-		}
-	})
+	x := private()
 	if !abandon.Long(n+d, d, d) { // with a ridge the matrix has order d, however few the rows
 		return fit(x)
 	}
 	return abandon.Do(ctx, name, func(context.Context) (T, error) { return fit(x) })
+}
+
+// copied is closed for a copy of x.
+func copied[T any](ctx context.Context, name string, x *mat.Dense, fit func(x *mat.Dense) (T, error)) (T, error) {
+	n, d := x.Dims()
+	return closed(ctx, name, n, d, func() *mat.Dense {
+		own := mat.NewDense(n, d, nil)
+		matrix.Rows(n, d, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				copy(own.RawRowView(i), x.RawRowView(i))
+			}
+		})
+		return own
+	}, fit)
+}
+
+// deviations returns the rows of x less mean, and the sum of their squares.
+func deviations(x *mat.Dense, mean []float64) (*mat.Dense, float64) {
+	n, d := x.Dims()
+	dev, squares := mat.NewDense(n, d, nil), make([]float64, n)
+	matrix.Rows(n, d, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			r := floats.SubTo(dev.RawRowView(i), x.RawRowView(i), mean)
+			squares[i] = floats.Dot(r, r)
+		}
+	})
+	var total float64
+	for _, s := range squares {
+		total += s
+	}
+	return dev, total
 }
 
 // centre subtracts the mean of the rows of x from each and returns it.

@@ -102,20 +102,16 @@ func fitDenseLSA(ctx context.Context, x *mat.Dense, p LSAParams) (*LSA, error) {
 	if err := limits.Check(fmt.Sprintf("LSA of %d×%d numbers", n, d), limits.Floats(4, min(n, d), min(n, d))); err != nil {
 		return nil, fmt.Errorf("lsa: %w", err)
 	}
-	return closed(ctx, "lsa", x, func(x *mat.Dense) (*LSA, error) {
-		mean := make([]float64, d)
+	mean := make([]float64, d)
+	var total float64
+	return closed(ctx, "lsa", n, d, func() (dev *mat.Dense) {
 		if p.Centred {
-			mean = centre(x)
+			mean = meanOf(x, upTo(n))
 		}
-		var total float64
-		for i := range n {
-			r := x.RawRowView(i)
-			total += floats.Dot(r, r)
-		}
-		if err := checkSpread(total, n, mat.Norm(x, 1) > 0); err != nil {
-			return nil, fmt.Errorf("lsa: %w", err)
-		}
-		values, w, residual, err := principal(x, p.K)
+		dev, total = deviations(x, mean)
+		return dev
+	}, func(dev *mat.Dense) (*LSA, error) {
+		values, w, residual, err := principal(dev, total, p.K)
 		if err != nil {
 			return nil, fmt.Errorf("lsa: %w", err)
 		}
@@ -153,7 +149,7 @@ func fitSparseLSA(ctx context.Context, x *sparse.Matrix, p LSAParams) (*LSA, err
 			return nil, fmt.Errorf("lsa: %w", err)
 		}
 	}
-	if err := checkSpread(spread(x, mean), n, x.Entries() > 0 && !p.Centred || p.Centred && differ(x)); err != nil {
+	if err := checkSpread(spread(x, mean), n, func() bool { return x.Entries() > 0 && !p.Centred || p.Centred && differ(x) }); err != nil {
 		return nil, fmt.Errorf("lsa: %w", err)
 	}
 	return abandon.Do(ctx, "lsa", func(context.Context) (*LSA, error) {

@@ -58,43 +58,39 @@ func FitPCA(ctx context.Context, x mat.Matrix, k int) (*PCA, error) {
 	if err := limits.Check(fmt.Sprintf("PCA of %d×%d numbers", n, d), limits.Floats(4, min(n, d), min(n, d))); err != nil {
 		return nil, fmt.Errorf("pca: %w", err)
 	}
-	return closed(ctx, "pca", xd, func(x *mat.Dense) (*PCA, error) { return fitPCA(x, k) })
-}
-
-// fitPCA is FitPCA for input that has been checked, of which it overwrites x.
-func fitPCA(x *mat.Dense, k int) (*PCA, error) {
-	mean := centre(x)
+	var mean []float64
 	var total float64
-	n, _ := x.Dims()
-	for i := range n {
-		r := x.RawRowView(i)
-		total += floats.Dot(r, r)
-	}
-	if err := checkSpread(total, n, mat.Norm(x, 1) > 0); err != nil {
-		return nil, fmt.Errorf("pca: %w", err)
-	}
-	values, w, residual, err := principal(x, k)
-	if err != nil {
-		return nil, fmt.Errorf("pca: %w", err)
-	}
-	return &PCA{mean: mean, w: w, variances: values, residual: residual}, nil
+	return closed(ctx, "pca", n, d, func() (dev *mat.Dense) {
+		mean = meanOf(xd, upTo(n))
+		dev, total = deviations(xd, mean)
+		return dev
+	}, func(dev *mat.Dense) (*PCA, error) {
+		values, w, residual, err := principal(dev, total, k)
+		if err != nil {
+			return nil, fmt.Errorf("pca: %w", err)
+		}
+		return &PCA{mean: mean, w: w, variances: values, residual: residual}, nil
+	})
 }
 
-// checkSpread returns an error unless the sum of squares of n rows is in the range of float64. differ says that it is not 0 in exact arithmetic.
-func checkSpread(total float64, n int, differ bool) error {
+// checkSpread returns an error unless the sum of squares of n rows is in the range of float64. differ tells whether it is not 0 in exact arithmetic.
+func checkSpread(total float64, n int, differ func() bool) error {
 	switch {
 	case math.IsInf(total, 0) || math.IsNaN(total):
 		return errors.New("the variance of the data overflows float64: rescale the features")
-	case total/float64(n) < metric.LeastNormal && differ:
+	case total/float64(n) < metric.LeastNormal && differ():
 		return errors.New("the variance of the data vanishes in float64: rescale the features")
 	}
 	return nil
 }
 
 // principal returns the k largest eigenvalues of (1/n)·xᵀx, which are ≥ 0, orthonormal eigenvectors as rows, and the largest
-// residual of an eigenpair that it used, relative to the largest eigenvalue.
-func principal(x *mat.Dense, k int) (values []float64, w *mat.Dense, residual float64, err error) {
+// residual of an eigenpair that it used, relative to the largest eigenvalue. The sum of the squares of x is total.
+func principal(x *mat.Dense, total float64, k int) (values []float64, w *mat.Dense, residual float64, err error) {
 	n, d := x.Dims()
+	if err := checkSpread(total, n, func() bool { return mat.Norm(x, 1) > 0 }); err != nil {
+		return nil, nil, 0, err
+	}
 	dual := n < d
 	factor := mat.Matrix(x.T())
 	if dual {
