@@ -74,12 +74,13 @@ const aboutVectors = `Vectors that you have: --vectors takes a .npy file of floa
 row, such as embeddings of texts or pictures, in place of a table, and --pairs the file
 of pairs that people found alike (1) or not (-1), by row from 0 or, with --ids, by id.
 --ids has an id per line, in the order of the rows. Only vectors that pairs name are
-read. Of these pola, pa, lego and itml keep 64 MB and read the others anew for each
-pair; rca, iplr, pola-batch, itml with start=invcov and what learns from --triplets
-keep all, at 8 bytes a number, up to --max-memory. All are multiplied by one number, such that the mean squared distance of the
-pairs is 5; --no-standardise leaves them as they are. With --unit each is divided by its
-length first, as cosine similarity does; vectors of zeros, which have no direction, are
-left out and counted, and transform refuses them. --rank k keeps the k directions of
+read. Of these pola, pa, lego and itml keep 64 MB, and up to 128 MB of their learned
+coordinates, and read the others anew for each pair; rca, iplr, pola-batch, itml with
+start=invcov and what learns from --triplets keep all, at 8 bytes a number, up to
+--max-memory. All are multiplied by one number, such that the mean squared distance of
+the pairs is 5; --no-standardise leaves them as they are. With --unit each is divided by
+its length first, as cosine similarity does; vectors of zeros, which have no direction,
+are left out and counted, and transform refuses them. --rank k keeps the k directions of
 the metric with the largest eigenvalues, and prints the share of the trace that is lost.
 
 In place of pairs, --triplets takes comparisons "a is more like near than like far".
