@@ -70,8 +70,8 @@ same thing, --dissimilar none leaves these out.
   metriclab fit faces.csv --drop id --chunklets person --learner rca --out faces.json`
 
 // aboutVectors is the part of fit's help on vectors.
-const aboutVectors = `Vectors that you have: --vectors takes a .npy file of float32 or float64, a vector per
-row, such as embeddings of texts or pictures, in place of a table, and --pairs the file
+const aboutVectors = `Vectors that you have: --vectors takes a .npy file of float64, float32 or float16, a vector
+per row, such as embeddings of texts or pictures, in place of a table, and --pairs the file
 of pairs that people found alike (1) or not (-1), by row from 0 or, with --ids, by id.
 --ids has an id per line, in the order of the rows. Only vectors that pairs name are
 read. Of these pola, pa, lego and itml keep 64 MB, and up to 128 MB of their learned

@@ -23,7 +23,7 @@ func (v *vectorFlags) add(c *cobra.Command) {
 }
 
 func addVectors(c *cobra.Command, path *string) {
-	c.Flags().StringVar(path, "vectors", "", ".npy file of float32 or float64, a vector per row")
+	c.Flags().StringVar(path, "vectors", "", ".npy file of float64, float32 or float16, a vector per row")
 	completeFlag(c, "vectors", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return []cobra.Completion{"npy"}, cobra.ShellCompDirectiveFilterFileExt
 	})

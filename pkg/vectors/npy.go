@@ -1,6 +1,6 @@
 // Package vectors reads and writes embeddings: matrices in NumPy .npy files, a vector per row, that need not fit in
 // memory, and the names of their rows. A File reads rows at any place, a Writer writes them; both hold no more than
-// the block that they are given. Files of float64 and float32 are read as they are; in memory numbers are float64.
+// the block that they are given. Files of float64, float32 and float16 are read as they are; in memory numbers are float64.
 package vectors
 
 import (
@@ -27,8 +27,9 @@ type File struct {
 	in    io.ReaderAt
 	close func() error
 	shape
-	big   bool  // big-endian
-	start int64 // of the numbers
+	big     bool  // big-endian
+	columns bool  // column by column
+	start   int64 // of the numbers
 }
 
 // shape is what a header says.
@@ -40,7 +41,8 @@ type shape struct {
 // headBytes bounds the header of a file that is read. NumPy writes 128 bytes.
 const headBytes = 1 << 16
 
-// Open opens a .npy file as numpy.save writes it: two-dimensional, float64 or float32 in either byte order, row by row. It returns
+// Open opens a .npy file as numpy.save writes it: two-dimensional, float64, float32 or float16 in either byte order, row by row or column by
+// column; of the latter a row takes a read for each column, and so many rows at a time are faster. It returns
 // an error that names the file if it is no regular file or another one, or is shorter or longer than its header says. Memory does
 // not depend on the size of the file.
 func Open(path string) (*File, error) {
@@ -82,16 +84,16 @@ func newFile(in io.ReaderAt, size int64, name string) (*File, error) {
 		f.size = 8
 	case "f4":
 		f.size = 4
+	case "f2":
+		f.size = 2
 	default:
-		return fail("numbers of type %q are not allowed, want float64 or float32: in NumPy, x.astype(numpy.float32)", head.Type)
+		return fail("numbers of type %q are not allowed, want float64, float32 or float16: in NumPy, x.astype(numpy.float32)", head.Type)
 	}
 	if len(head.Shape) != 2 || head.Shape[0] < 1 || head.Shape[1] < 1 {
 		return fail("an array of shape %v is not allowed, want rows and columns", head.Shape)
 	}
-	if head.Fortran && head.Shape[0] > 1 && head.Shape[1] > 1 {
-		return fail("the array lies column by column, want row by row: in NumPy, numpy.ascontiguousarray(x)")
-	}
 	f.rows, f.dim = head.Shape[0], head.Shape[1]
+	f.columns = head.Fortran && f.rows > 1 && f.dim > 1
 	if want := limits.Product(f.size, f.rows, f.dim); size-f.start != want {
 		return fail("%d bytes follow the header, want %d for %d×%d numbers of type %s", size-f.start, want, f.rows, f.dim, head.Type)
 	}
@@ -115,8 +117,8 @@ func (f *File) Rows() int { return f.rows }
 // Dim returns d, the length of a vector.
 func (f *File) Dim() int { return f.dim }
 
-// Float32 tells whether the numbers of the file are float32; else they are float64.
-func (f *File) Float32() bool { return f.size == 4 }
+// Float32 tells whether float32 holds the numbers of the file, which are float32 or float16; else they are float64.
+func (f *File) Float32() bool { return f.size <= 4 }
 
 // ReadRows reads rows first, first+1, … into dst, whose length is a multiple of d. It returns an error that names the row
 // and column, both from 0, of a number that is NaN or infinite. It panics if the file has fewer rows.
@@ -125,31 +127,27 @@ func (f *File) ReadRows(dst []float64, first int) error {
 	if len(dst)%f.dim != 0 || first < 0 || n > f.rows-first {
 		panic(fmt.Sprintf("vectors: ReadRows: %d numbers from row %d of a file of %d×%d", len(dst), first, f.rows, f.dim))
 	}
+	if n == 0 {
+		return nil
+	}
 	raw, free := bytesOf(f.size * len(dst))
 	defer free()
-	if _, err := f.in.ReadAt(raw, f.start+int64(f.size)*int64(f.dim)*int64(first)); err != nil {
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
-		return fmt.Errorf("vectors: %s: row %d: %w", f.name, first, err)
+	parts := 1 // that lie together
+	if f.columns {
+		parts = f.dim
 	}
-	switch {
-	case f.size == 8 && f.big:
-		for i := range dst {
-			dst[i] = math.Float64frombits(binary.BigEndian.Uint64(raw[8*i:]))
+	for j := range parts {
+		at, part := int64(first)*int64(f.dim), raw
+		if f.columns {
+			at, part = int64(j)*int64(f.rows)+int64(first), raw[:f.size*n]
 		}
-	case f.size == 8:
-		for i := range dst {
-			dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
+		if _, err := f.in.ReadAt(part, f.start+int64(f.size)*at); err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return fmt.Errorf("vectors: %s: row %d: %w", f.name, first, err)
 		}
-	case f.big:
-		for i := range dst {
-			dst[i] = float64(math.Float32frombits(binary.BigEndian.Uint32(raw[4*i:])))
-		}
-	default:
-		for i := range dst {
-			dst[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
-		}
+		f.decode(dst[j:], part, parts)
 	}
 	for i, v := range dst {
 		if v-v != 0 {
@@ -157,6 +155,52 @@ func (f *File) ReadRows(dst []float64, first int) error {
 		}
 	}
 	return nil
+}
+
+// decode sets every step-th number of dst to the next number of raw.
+func (f *File) decode(dst []float64, raw []byte, step int) {
+	order := binary.ByteOrder(binary.LittleEndian)
+	if f.big {
+		order = binary.BigEndian
+	}
+	switch {
+	case f.size == 8:
+		for i := 0; len(raw) > 0; i, raw = i+step, raw[8:] {
+			dst[i] = math.Float64frombits(order.Uint64(raw))
+		}
+	case f.size == 2:
+		for i := 0; len(raw) > 0; i, raw = i+step, raw[2:] {
+			dst[i] = float16(order.Uint16(raw))
+		}
+	case f.big:
+		for i := 0; len(raw) > 0; i, raw = i+step, raw[4:] {
+			dst[i] = float64(math.Float32frombits(binary.BigEndian.Uint32(raw)))
+		}
+	default: // without a call for each number: most files are these
+		for i := 0; len(raw) > 0; i, raw = i+step, raw[4:] {
+			dst[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(raw)))
+		}
+	}
+}
+
+// float16 returns the number that IEEE 754's binary16 has these bits for.
+func float16(bits uint16) float64 {
+	exponent, fraction := int(bits>>10&31), float64(bits&1023)
+	var v float64
+	switch exponent {
+	case 0:
+		v = math.Ldexp(fraction, -24)
+	case 31:
+		if v = math.Inf(1); fraction != 0 {
+			v = math.NaN()
+		}
+	default:
+		v = math.Ldexp(1024+fraction, exponent-25)
+	}
+	if bits>>15 == 1 {
+		v = -v
+	}
+	return v
 }
 
 // buffers are those of bytesOf, which blocks of a long file share.

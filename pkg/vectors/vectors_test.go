@@ -2,6 +2,7 @@ package vectors
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -112,6 +113,105 @@ func TestBigEndian(t *testing.T) {
 	}
 }
 
+// TestFloat16: all 65,536 numbers, by the definition.
+func TestFloat16(t *testing.T) {
+	var b []byte
+	for i := range 1 << 16 {
+		b = binary.LittleEndian.AppendUint16(b, uint16(i))
+	}
+	finite := 0
+	for i := range 1 << 16 {
+		f, err := newFile(bytes.NewReader(npyOf("<f2", "False", "(1, 1)", b[2*i:2*i+2])), 130, "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]float64, 1)
+		err = f.ReadRows(got, 0)
+		sign, exponent, fraction := 1-2*float64(i>>15), i>>10&31, float64(i&1023)/1024
+		want := sign * (1 + fraction) * math.Pow(2, float64(exponent-15))
+		if exponent == 0 {
+			want = sign * fraction * math.Pow(2, -14)
+		}
+		if exponent == 31 {
+			if err == nil || !strings.Contains(err.Error(), "row 0, column 0") {
+				t.Fatalf("%#x: %v, error %v", i, got, err)
+			}
+			continue
+		}
+		finite++
+		if err != nil || got[0] != want || math.Signbit(got[0]) != (sign < 0) {
+			t.Fatalf("%#x: %v, error %v, want %v", i, got[0], err, want)
+		}
+	}
+	if finite != 2*31*1024 {
+		t.Errorf("%d finite numbers", finite)
+	}
+}
+
+// TestColumns: a file that lies column by column has the rows of its twin, in both byte orders and all sizes.
+func TestColumns(t *testing.T) {
+	const n, d = 7, 3
+	at := func(i, j int) float64 { return float64(10*i+j) / 4 } // a float16 holds them
+	for _, descr := range []string{"<f8", ">f8", "<f4", ">f4", "<f2", ">f2"} {
+		var rows, columns []byte
+		put := func(b []byte, v float64) []byte {
+			order := binary.AppendByteOrder(binary.LittleEndian)
+			if descr[0] == '>' {
+				order = binary.BigEndian
+			}
+			switch descr[2] {
+			case '8':
+				return order.AppendUint64(b, math.Float64bits(v))
+			case '4':
+				return order.AppendUint32(b, math.Float32bits(float32(v)))
+			}
+			for bits := range uint16(1 << 15) { // from 0 on
+				if float16(bits) == v {
+					return order.AppendUint16(b, bits)
+				}
+			}
+			panic(v)
+		}
+		for i := range n {
+			for j := range d {
+				rows = put(rows, at(i, j))
+			}
+		}
+		for j := range d {
+			for i := range n {
+				columns = put(columns, at(i, j))
+			}
+		}
+		a, err := Open(file(t, npyOf(descr, "False", "(7, 3)", rows)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Open(file(t, npyOf(descr, "True", "(7, 3)", columns)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Float32() == (descr[2] == '8') || a.Float32() != b.Float32() {
+			t.Errorf("%s: float32 %v and %v", descr, a.Float32(), b.Float32())
+		}
+		for first := range n {
+			for last := first; last <= n; last++ {
+				x, y := make([]float64, (last-first)*d), make([]float64, (last-first)*d)
+				if err := cmp.Or(a.ReadRows(x, first), b.ReadRows(y, first)); err != nil || !slices.Equal(x, y) {
+					t.Fatalf("%s: rows %d to %d: %v and %v, error %v", descr, first, last, x, y, err)
+				}
+				for k, v := range x {
+					if v != at(first+k/d, k%d) {
+						t.Fatalf("%s: row %d, column %d: %v", descr, first+k/d, k%d, v)
+					}
+				}
+			}
+		}
+		if err := cmp.Or(a.Close(), b.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestOpenErrors(t *testing.T) {
 	eight := make([]byte, 64)
 	for want, data := range map[string][]byte{
@@ -122,8 +222,7 @@ func TestOpenErrors(t *testing.T) {
 		"shape [8]":                           npyOf("<f8", "False", "(8,)", eight),
 		"shape [0 8]":                         npyOf("<f8", "False", "(0, 8)", nil),
 		"shape [2 2 2]":                       npyOf("<f8", "False", "(2, 2, 2)", eight),
-		"column by column":                    npyOf("<f8", "True", "(4, 2)", eight),
-		`numbers of type "<f2"`:               npyOf("<f2", "False", "(4, 8)", eight),
+		"64 bytes follow the header, want 66": npyOf("<f2", "True", "(11, 3)", eight),
 		`numbers of type "<i8"`:               npyOf("<i8", "False", "(4, 2)", eight),
 		"want 9223372036854775807":            npyOf("<f8", "False", "(4611686018427387904, 4)", eight),
 	} {
@@ -260,6 +359,7 @@ func TestMisuse(t *testing.T) {
 func FuzzOpen(f *testing.F) {
 	f.Add(npyOf("<f8", "False", "(2, 3)", make([]byte, 48)))
 	f.Add(npyOf(">f4", "True", "(2, 1)", make([]byte, 8)))
+	f.Add(npyOf("<f2", "True", "(2, 3)", make([]byte, 12)))
 	f.Add(npyOf("<f4", "False", "(-1, 3)", nil))
 	f.Add(npyOf("<f4", "False", "(99999999999, 99999999999)", nil))
 	f.Add([]byte("\x93NUMPY\x02\x00\xff\xff\xff\xff"))
