@@ -1,5 +1,5 @@
-// Package feedback reads what people say about objects from files: labelled pairs and relative comparisons. What the
-// objects are, the rows of a table or things without vectors, is the caller's business.
+// Package feedback reads what people say about objects from files: labelled pairs, relative comparisons, and judgements of
+// documents for queries. What the objects are, the rows of a table or things without vectors, is the caller's business.
 //
 // A file is a table in one of these forms, told apart by how it begins:
 //
@@ -13,7 +13,8 @@
 //
 //   - pairs: i, j and label; or a and b, left and right, item1 and item2, ...; or similar, same, match, ... for the label;
 //   - triplets: a, near and far; anchor, positive and negative; head, winner and loser (as Salmon writes); and response, as cblearn has it:
-//     where it is −1, 0 or false, near and far are exchanged.
+//     where it is −1, 0 or false, near and far are exchanged;
+//   - judgements: query, document and grade; query-id, corpus-id and score (as BEIR writes); qid, docid and rel, ...
 //
 // Case, blanks and marks of a name do not count. Of several sets of names the first that is there in full is used. A CSV file of three columns
 // may have no header. Its first row is then data: numbers, objects that are known, or names that all occur in later rows, too. Any other first row
