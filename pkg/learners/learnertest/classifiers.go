@@ -48,7 +48,7 @@ func (c Classifiers[L]) Run(t TB) {
 		}
 		c.suite(dim).Run(t)
 	}
-	c.files(t)
+	files(t, c.New, c.Load, ExampleStream)
 	if _, err := c.New(0); err == nil || !strings.Contains(err.Error(), "dim: 0 is not allowed, want at least 1") {
 		t.Errorf("dim 0: %v", err)
 	}
@@ -64,21 +64,26 @@ func (c Classifiers[L]) Run(t TB) {
 	}
 }
 
-func (c Classifiers[L]) files(t TB) {
+// files checks what learners of vectors of length 3 save, at their start and after some rounds.
+func files[F, P any, L interface {
+	learners.Online[F, P]
+	Dim() int
+	Save(io.Writer) error
+}](t TB, fresh func(dim int) (L, error), load func(io.Reader) (L, error), stream func(rng *rand.Rand, dim, n int) []F) {
 	t.Helper()
-	l, _ := c.New(3) // Run has seen it work
-	persisttest.Check(t, persisttest.Saved(l), c.Load)
-	for _, f := range ExampleStream(rand.New(rand.NewPCG(41, 2)), 3, 6) {
+	l, _ := fresh(3) // Run has seen it work
+	persisttest.Check(t, persisttest.Saved(l), load)
+	for _, f := range stream(rand.New(rand.NewPCG(41, 2)), 3, 6) {
 		if _, err := l.Step(f); err != nil {
 			t.Errorf("step: %v", err)
 		}
 	}
-	persisttest.Check(t, persisttest.Saved(l), c.Load)
-	persisttest.Numbers(t, persisttest.Saved(l), c.Load, func(l L) {
+	persisttest.Check(t, persisttest.Saved(l), load)
+	persisttest.Numbers(t, persisttest.Saved(l), load, func(l L) {
 		if l.Dim() > 100 {
 			return
 		}
-		for _, f := range ExampleStream(rand.New(rand.NewPCG(41, 3)), l.Dim(), 3) {
+		for _, f := range stream(rand.New(rand.NewPCG(41, 3)), l.Dim(), 3) {
 			_, _ = l.Step(f)
 		}
 	})

@@ -9,7 +9,6 @@ import (
 
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
-	"metriclab/pkg/persist/persisttest"
 )
 
 // Comparisons checks an online learner of comparisons of vectors on streams that it draws itself: the laws of Suite, and those that
@@ -31,7 +30,7 @@ func (c Comparisons[L]) Run(t TB) {
 		}
 		c.suite(dim).Run(t)
 	}
-	c.files(t)
+	files(t, c.New, c.Load, ComparisonStream)
 	if _, err := c.New(0); err == nil || !strings.Contains(err.Error(), "dim: 0 is not allowed, want at least 1") {
 		t.Errorf("dim 0: %v", err)
 	}
@@ -47,26 +46,6 @@ func (c Comparisons[L]) Run(t TB) {
 			}
 		}
 	}
-}
-
-func (c Comparisons[L]) files(t TB) {
-	t.Helper()
-	l, _ := c.New(3) // Run has seen it work
-	persisttest.Check(t, persisttest.Saved(l), c.Load)
-	for _, f := range ComparisonStream(rand.New(rand.NewPCG(43, 2)), 3, 6) {
-		if _, err := l.Step(f); err != nil {
-			t.Errorf("step: %v", err)
-		}
-	}
-	persisttest.Check(t, persisttest.Saved(l), c.Load)
-	persisttest.Numbers(t, persisttest.Saved(l), c.Load, func(l L) {
-		if l.Dim() > 100 {
-			return
-		}
-		for _, f := range ComparisonStream(rand.New(rand.NewPCG(43, 3)), l.Dim(), 3) {
-			_, _ = l.Step(f)
-		}
-	})
 }
 
 func (c Comparisons[L]) suite(dim int) Suite[metric.Comparison, learners.SimilarityPrediction, L] {
