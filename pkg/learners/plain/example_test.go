@@ -202,6 +202,21 @@ func ExampleERKLE() {
 	// d²(0, 1) = 1.50, d²(0, 2) = 2.50
 }
 
+// Only the first feature says what is alike.
+func ExampleOASIS() {
+	l := plain.NewOASIS(2, 1)
+	for range 2 {
+		loss, tau := l.Step(metric.Comparison{A: []float64{1, 1}, Near: []float64{1, 0}, Far: []float64{0, 1}})
+		fmt.Printf("loss %.2f, step %.2f\n", loss, tau)
+	}
+	show("W", l.W)
+	// Output:
+	// loss 1.00, step 0.25
+	// loss 0.00, step 0.00
+	// W = ⎡1.25  -0.25⎤
+	//     ⎣0.25   0.75⎦
+}
+
 func ExampleRMP() {
 	l := plain.NewRMP(2, 3, 1, math.Ln2)
 	l.Step(mat.NewDense(2, 3, []float64{0, 1, 1, 0, 0, 1})) // prototype 0 is best for both objects
