@@ -41,18 +41,10 @@ type Classifiers[L Classifier] struct {
 // Run runs all checks.
 func (c Classifiers[L]) Run(t TB) {
 	t.Helper()
-	for _, dim := range []int{1, 2, 30} {
-		if l, err := c.New(dim); err != nil || l.Dim() != dim {
-			t.Errorf("New(%d): %v", dim, err)
-			return
-		}
-		c.suite(dim).Run(t)
+	l, ok := ofVectors(t, c.New, c.Load, ExampleStream, c.suite)
+	if !ok {
+		return
 	}
-	files(t, c.New, c.Load, ExampleStream)
-	if _, err := c.New(0); err == nil || !strings.Contains(err.Error(), "dim: 0 is not allowed, want at least 1") {
-		t.Errorf("dim 0: %v", err)
-	}
-	l, _ := c.New(2) // worked above
 	for _, x := range [][]float64{nil, {1}, {1, 2, 3}, {1, math.NaN()}} {
 		f := classify.Example{X: x, Label: classify.Positive}
 		if _, panicked := try(func() any { return l.Predict(f) }); panicked == nil {
@@ -62,6 +54,29 @@ func (c Classifiers[L]) Run(t TB) {
 			t.Errorf("Loss of %v, want 2 finite numbers: no panic", x)
 		}
 	}
+}
+
+// ofVectors runs the suite in several dimensions, checks files and a dimension of 0, and returns a learner of vectors of length 2 at
+// its start. It returns false where none can be made.
+func ofVectors[F, P any, L interface {
+	learners.Online[F, P]
+	Dim() int
+	Save(io.Writer) error
+}](t TB, fresh func(dim int) (L, error), load func(io.Reader) (L, error), stream func(rng *rand.Rand, dim, n int) []F, suite func(dim int) Suite[F, P, L]) (l L, ok bool) {
+	t.Helper()
+	for _, dim := range []int{1, 2, 30} {
+		if l, err := fresh(dim); err != nil || l.Dim() != dim {
+			t.Errorf("New(%d): %v", dim, err)
+			return l, false
+		}
+		suite(dim).Run(t)
+	}
+	files(t, fresh, load, stream)
+	if _, err := fresh(0); err == nil || !strings.Contains(err.Error(), "dim: 0 is not allowed, want at least 1") {
+		t.Errorf("dim 0: %v", err)
+	}
+	l, _ = fresh(2) // worked above
+	return l, true
 }
 
 // files checks what learners of vectors of length 3 save, at their start and after some rounds.

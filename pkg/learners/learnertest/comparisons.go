@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
@@ -23,18 +22,10 @@ type Comparisons[L learners.SimilarityLearner] struct {
 // Run runs all checks.
 func (c Comparisons[L]) Run(t TB) {
 	t.Helper()
-	for _, dim := range []int{1, 2, 30} {
-		if l, err := c.New(dim); err != nil || l.Dim() != dim {
-			t.Errorf("New(%d): %v", dim, err)
-			return
-		}
-		c.suite(dim).Run(t)
+	l, ok := ofVectors(t, c.New, c.Load, ComparisonStream, c.suite)
+	if !ok {
+		return
 	}
-	files(t, c.New, c.Load, ComparisonStream)
-	if _, err := c.New(0); err == nil || !strings.Contains(err.Error(), "dim: 0 is not allowed, want at least 1") {
-		t.Errorf("dim 0: %v", err)
-	}
-	l, _ := c.New(2) // worked above
 	good := []float64{1, 2}
 	for _, x := range [][]float64{nil, {1}, {1, 2, 3}, {1, math.NaN()}} {
 		for _, f := range []metric.Comparison{{A: x, Near: good, Far: good}, {A: good, Near: x, Far: good}, {A: good, Near: good, Far: x}} {
