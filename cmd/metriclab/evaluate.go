@@ -24,7 +24,7 @@ type planFlags struct {
 func (f *planFlags) add(c *cobra.Command, sample *int, limit time.Duration) {
 	byDefault := model.Plan{}.Resolved()
 	c.Flags().IntSliceVar(&f.ks, "k", byDefault.Ks, "numbers of neighbours, separated by commas; of several, each split takes its best; of pairs one number, 10 by default")
-	c.Flags().IntVar(&f.folds, "folds", byDefault.Folds, "parts of a cross-validation, from 2 to the number of rows, objects or questions")
+	c.Flags().IntVar(&f.folds, "folds", byDefault.Folds, "parts of a cross-validation, from 2 to the number of rows, objects or questions; of pairs and of comparisons of vectors in place of --test-share")
 	c.Flags().IntVar(&f.repeats, "repeats", byDefault.Repeats, fmt.Sprintf("how often the data are divided anew, at most %d; 2 by default with --triplets alone", model.MaxRepeats))
 	c.Flags().IntVar(&f.splits, "splits", 0, "make so many of the splits, from the first (default: all)")
 	c.Flags().Float64Var(&f.share, "test-share", 0, "share of items that a split holds out, of pairs and of comparisons of vectors (default 0.3)")

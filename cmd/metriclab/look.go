@@ -297,10 +297,11 @@ type lookedVectors struct {
 
 // lookVectors looks at vectors.
 func (a *app) lookVectors(ctx context.Context, v *vectorFlags, asJSON bool) error {
-	in, err := vectors.Open(v.vectors)
+	opened, err := v.open(ctx, a)
 	if err != nil {
 		return err
 	}
+	in := opened.File
 	defer in.Close()
 	l, err := atOnce(ctx, func() (*vectors.Looked, error) { return in.Look(ctx) })
 	if err != nil {

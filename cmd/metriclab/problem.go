@@ -20,7 +20,8 @@ type problemFlags struct {
 	recipeFlags
 	vectorFlags
 	gram, constraints, labels string
-	triplets                  string
+	triplets, qrels           string
+	documents, queries        vectorFlags
 	objects, dim              int
 	rank                      int
 	unit                      bool
@@ -41,23 +42,24 @@ type kind struct {
 
 var (
 	tableFlags   = []string{"label", "header", "no-header", "drop", "keep", "one-hot", "separator", "decimal-comma", "missing", "impute", "format", "labels", "no-standardise", "passes", "seed", "factor-npy", "matrix-npy"}
-	vectorsFlags = []string{"vectors", "ids", "rank", "unit", "no-standardise", "passes", "columns", "no-header", "factor-npy", "matrix-npy", "test-share"}
+	vectorsFlags = []string{"vectors", "ids", "rank", "unit", "no-standardise", "passes", "columns", "no-header", "factor-npy", "matrix-npy", "test-share", "folds"}
 )
 
 // kinds are all problems, those first that more flags name.
 var kinds = []kind{
+	{"--documents D --queries Q --qrels R.tsv", []string{"documents", "queries", "qrels"}, append(slices.Clone(vectorsFlags[2:]), "documents", "document-ids", "queries", "query-ids", "qrels", "k"), model.QueriesOfVectors(nil, nil, nil), "", "scale as it is", (*problemFlags).readQueries},
 	{"--vectors X.npy --pairs PAIRS.csv", []string{"vectors", "pairs"}, append(slices.Clone(vectorsFlags), "pairs", "k"), model.PairsOfVectors(nil, nil), "", "scale as it is", (*problemFlags).readVectors},
 	{"--vectors X.npy --triplets T.csv", []string{"vectors", "triplets"}, append(slices.Clone(vectorsFlags), "triplets"), model.ComparisonsOfVectors(nil, nil), "", "scale as it is", (*problemFlags).readVectors},
 	{"--gram K0.csv --labels L.csv", []string{"gram", "labels"}, []string{"gram", "labels", "pairs", "seed", "kernel-out", "k", "folds"}, model.ByGram(nil, nil), "", "", (*problemFlags).readObjects},
 	{"--gram K0.csv --constraints C.jsonl", []string{"gram", "constraints"}, []string{"gram", "constraints", "kernel-out"}, model.ByConstraints(nil, nil), "", "", (*problemFlags).readObjects},
 	{"--triplets T.csv", []string{"triplets"}, []string{"triplets", "objects", "columns", "no-header", "passes", "dim", "coordinates", "guard-formulas", "folds"}, model.ByComparisons(nil), "", "", (*problemFlags).readAnswers},
-	{"DATA.csv --pairs PAIRS.csv", []string{"pairs"}, append(slices.Clone(tableFlags), "pairs", "columns", "k", "test-share"), model.PairsOfRows(nil), "features standardised", "features as they are", (*problemFlags).readRows},
-	{"DATA.csv --chunklets COLUMN", []string{"chunklets"}, append(slices.Clone(tableFlags), "chunklets", "dissimilar", "k", "test-share"), model.ByChunklets(nil, true), "features standardised", "features as they are", (*problemFlags).readRows},
+	{"DATA.csv --pairs PAIRS.csv", []string{"pairs"}, append(slices.Clone(tableFlags), "pairs", "columns", "k", "test-share", "folds"), model.PairsOfRows(nil), "features standardised", "features as they are", (*problemFlags).readRows},
+	{"DATA.csv --chunklets COLUMN", []string{"chunklets"}, append(slices.Clone(tableFlags), "chunklets", "dissimilar", "k", "test-share", "folds"), model.ByChunklets(nil, true), "features standardised", "features as they are", (*problemFlags).readRows},
 	{"DATA.csv --label COLUMN", nil, append(slices.Clone(tableFlags), "pairs", "k", "folds", "model"), model.ByClasses(nil), "features standardised", "features as they are", (*problemFlags).readRows},
 }
 
 // leads are the flags that stand in place of a table.
-var leads = []string{"vectors", "gram", "triplets"}
+var leads = []string{"documents", "vectors", "gram", "triplets"}
 
 func (k kind) table() bool {
 	return !slices.ContainsFunc(k.leads, func(name string) bool { return slices.Contains(leads, name) })
@@ -80,6 +82,8 @@ func (f *problemFlags) add(c *cobra.Command, dim string) {
 	f.known.add(c)
 	c.Flags().Var(&f.recipeFlags.columns, "columns", "which columns of a file of pairs or comparisons are i, j and label, or a, near and far, by name or number: a=head,near=winner,far=loser")
 	f.vectorFlags.add(c)
+	addCorpus(c, &f.documents, &f.queries)
+	c.Flags().StringVar(&f.qrels, "qrels", "", "judgements: query, document and grade, 0 for what is not relevant; others by --columns query=1,document=3,grade=4")
 	c.Flags().IntVar(&f.rank, "rank", 0, "keep so many directions of the metric of vectors, those of the largest eigenvalues (default: all)")
 	c.Flags().BoolVar(&f.unit, "unit", false, "divide each vector by its length")
 	c.Flags().StringVar(&f.gram, "gram", "", "CSV or .npy file of the kernel matrix of the objects, in place of a table")
@@ -110,6 +114,8 @@ func (f *problemFlags) name(c *cobra.Command, args []string) (*posed, error) {
 		return changed(lead)
 	}
 	switch {
+	case has("documents") && !(has("queries") && has("qrels")):
+		return nil, usageError{errors.New("flags --queries and --qrels: want both, vectors that are searched for and judgements of documents for them")}
 	case has("vectors") && !has("pairs") && !has("triplets"):
 		return nil, usageError{errors.New("flags --pairs and --triplets: no file given, want one with pairs of vectors and their labels, or with relative comparisons")}
 	case has("gram") && !has("labels") && !has("constraints"):
@@ -120,13 +126,13 @@ func (f *problemFlags) name(c *cobra.Command, args []string) (*posed, error) {
 	}
 	q := &posed{seed: changed("seed")}
 	of := kinds
-	if !has("vectors") && !has("gram") && !has("triplets") { // --labels may be those of an array
-		of = kinds[5:]
+	if !slices.ContainsFunc(leads, has) { // --labels may be those of an array
+		of = slices.DeleteFunc(slices.Clone(kinds), func(k kind) bool { return !k.table() })
 	}
 	q.kind = of[slices.IndexFunc(of, func(k kind) bool { return !slices.ContainsFunc(k.leads, func(lead string) bool { return !has(lead) }) })]
 	errs := []error{f.refuse(c, q.kind)}
 	wrong := func(format string, values ...any) { errs = append(errs, usageError{fmt.Errorf(format, values...)}) }
-	for _, name := range []string{"vectors", "ids", "gram", "labels", "constraints", "triplets"} {
+	for _, name := range []string{"documents", "document-ids", "queries", "query-ids", "qrels", "vectors", "ids", "gram", "labels", "constraints", "triplets"} {
 		if flag := c.Flags().Lookup(name); flag != nil && flag.Changed && flag.Value.String() == "" {
 			wrong("flag --%s: no file given", name)
 		}
@@ -142,7 +148,7 @@ func (f *problemFlags) name(c *cobra.Command, args []string) (*posed, error) {
 	}
 	errs = append(errs, atLeastOne(c, "pairs", f.pairs.least(), "passes", f.passes, "rank", f.rank, "dim", f.dim, "sample", f.sample), f.checkForm(c, args...))
 	q.base = model.Recipe{Pairs: f.pairs.count, Passes: f.passes, Rank: f.rank, Seed: f.seed, Unit: f.unit, Raw: f.raw}
-	q.inputs = slices.DeleteFunc([]string{f.vectors, f.ids, f.gram, f.labels, f.constraints, f.triplets, f.pairs.file}, func(path string) bool { return path == "" })
+	q.inputs = slices.DeleteFunc([]string{f.documents.vectors, f.documents.ids, f.queries.vectors, f.queries.ids, f.qrels, f.vectors, f.ids, f.gram, f.labels, f.constraints, f.triplets, f.pairs.file}, func(path string) bool { return path == "" })
 	if q.kind.table() {
 		q.table, q.inputs = args[0], append(q.inputs, args[0])
 		rows := f.checkRows(c, args[0])

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -111,6 +112,48 @@ func (f *problemFlags) readVectors(ctx context.Context, a *app, _ *posed) (r rea
 		return fmt.Sprintf("%s; %s, %d similar, of %d of them\n", aboutFile(in.File), plural.Of(len(pairs.Links), "pair"), countSimilar(pairs.Links), items)
 	}
 	return r, nil
+}
+
+func (f *problemFlags) readQueries(ctx context.Context, a *app, _ *posed) (r ready, err error) {
+	documents, err := f.documents.open(ctx, a)
+	if err != nil {
+		return r, err
+	}
+	r.name, r.close = filepath.Base(documents.File.Name()), documents.File.Close
+	queries, err := f.queries.open(ctx, a)
+	if err != nil {
+		return r, err
+	}
+	r.close = func() error { return errors.Join(documents.File.Close(), queries.File.Close()) }
+	judged, relevant, err := a.readJudged(ctx, f.qrels, false, queries.Objects, documents.Objects, f.form())
+	if err != nil {
+		return r, err
+	}
+	r.problem = model.QueriesOfVectors(queries.File, documents.File, judged)
+	r.about = func(items int) string {
+		return fmt.Sprintf("%s; %s; %s, %d relevant, of %d queries\n", aboutFile(documents.File), aboutFile(queries.File), plural.Of(len(judged), "judgement"), relevant, items)
+	}
+	return r, nil
+}
+
+// readJudged reads judgements, or a log of clicks as judgements, and counts the relevant ones.
+func (a *app) readJudged(ctx context.Context, path string, clicks bool, queries, documents feedback.Objects, form feedback.Form) (list []feedback.Judgement, relevant int, err error) {
+	j, err := readTold(ctx, a, path, func(r io.Reader) (*feedback.Judgements, error) {
+		if clicks {
+			return feedback.ReadClicks(r, tableName(path), queries, documents)
+		}
+		return feedback.ReadJudgements(r, tableName(path), queries, documents, form)
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	a.note(tableName(path), j.Notes)
+	for _, v := range j.List {
+		if v.Grade > 0 {
+			relevant++
+		}
+	}
+	return j.List, relevant, nil
 }
 
 func (f *problemFlags) readObjects(ctx context.Context, a *app, _ *posed) (r ready, err error) {

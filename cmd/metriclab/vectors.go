@@ -23,20 +23,35 @@ func (v *vectorFlags) add(c *cobra.Command) {
 }
 
 func addVectors(c *cobra.Command, path *string) {
-	c.Flags().StringVar(path, "vectors", "", ".npy file of float64, float32 or float16, a vector per row")
+	c.Flags().StringVar(path, "vectors", "", "a vector per row: a .npy file, or lines \"id<TAB>[0.1,0.2]\", or JSON lines with an id and a list; also gzip, or - for standard input")
 	completeFlag(c, "vectors", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return []cobra.Completion{"npy"}, cobra.ShellCompDirectiveFilterFileExt
 	})
 }
 
+// addCorpus adds the flags that name documents and queries.
+func addCorpus(c *cobra.Command, documents, queries *vectorFlags) {
+	c.Flags().StringVar(&documents.vectors, "documents", "", "vectors of the documents that are searched, in a form of --vectors (.npy, text, JSON lines; gzip, -)")
+	c.Flags().StringVar(&documents.ids, "document-ids", "", "file with an id per line for the rows of --documents")
+	c.Flags().StringVar(&queries.vectors, "queries", "", "vectors of the queries, in the same forms")
+	c.Flags().StringVar(&queries.ids, "query-ids", "", "file with an id per line for the rows of --queries")
+}
+
 // open opens the vectors and reads the ids.
 func (v *vectorFlags) open(ctx context.Context, a *app) (*lines.Vectors, error) {
-	f, err := vectors.Open(v.vectors)
+	f, err := atOnce(ctx, func() (*vectors.File, error) {
+		if v.vectors == stdin {
+			return vectors.Read(a.in, tableName(stdin))
+		}
+		return vectors.Open(v.vectors)
+	})
 	if err != nil {
 		return nil, err
 	}
-	out := &lines.Vectors{File: f, Objects: feedback.Objects{Count: f.Rows()}}
-	if v.ids != "" {
+	out := &lines.Vectors{File: f, Objects: feedback.Objects{Count: f.Rows(), Names: f.IDs()}}
+	if v.ids != "" && f.IDs() != nil {
+		err = usageError{fmt.Errorf("%s: not a file of ids beside vectors that have ids, as those of %s have", v.ids, tableName(v.vectors))}
+	} else if v.ids != "" {
 		out.Objects.Names, err = atOnce(ctx, func() ([]string, error) {
 			return readTold(ctx, a, v.ids, func(r io.Reader) ([]string, error) { return vectors.ReadIDs(r, v.ids, f.Rows()) })
 		})

@@ -31,7 +31,8 @@ type Plan struct {
 	// for the learner and for the baseline on their own. With pairs it is the one number of neighbours among which similar items are looked for; nil means 10.
 	Ks []int
 	// Folds is the number of parts of a cross-validation of rows, objects or questions; 0 means 5, or their number
-	// if that is less, otherwise at least 2.
+	// if that is less, otherwise at least 2. With pairs, and with comparisons or judgements of vectors, 0 holds out a share of items; otherwise it holds out questions, of which the
+	// items are known, and drops none.
 	Folds int
 	// Share is the share of items that a split holds out, of pairs and of comparisons of vectors, more than 0 and less than 1; 0 means 0.3.
 	Share float64
@@ -358,6 +359,14 @@ func (f *Facts) finish(c *course, made int) {
 				n = c.counts[s]
 			}
 			f.Train, f.Test, f.Dropped = append(f.Train, n[0]), append(f.Test, n[1]), append(f.Dropped, f.Known-n[0]-n[1])
+		}
+		if all, dropped := 0, 0; made > 0 {
+			for s := range made {
+				all, dropped = all+f.Known, dropped+f.Dropped[s]
+			}
+			if 3*dropped > all {
+				f.Notes = append(f.Notes, fmt.Sprintf("of what is known %.0f %% are dropped in a split, since they lie across it; folds of questions, such as --folds 5, drop none: the items are then known, as they will be where more is asked of the same ones", 100*float64(dropped)/float64(all)))
+			}
 		}
 		f.Notes = append(f.Notes, redrawnNote(c.redrawn[:made])...)
 	}

@@ -11,12 +11,13 @@ import (
 	"metriclab/pkg/vectors"
 )
 
-// source has vectors: a *vectors.File, or two of them.
-type source interface {
+// Source has vectors: a *vectors.File, or two of them (see Behind).
+type Source interface {
 	Rows() int
 	Dim() int
 	// ReadRows reads successive rows, as a *vectors.File does.
 	ReadRows(dst []float64, first int) error
+	// Select returns some rows, in ascending order.
 	Select(rows []int) (*mat.Dense, error)
 }
 
@@ -28,7 +29,7 @@ const heldBytes = 64 << 20
 type fileRows struct {
 	kept  *mat.Dense // nil for none
 	held  int        // rows of kept
-	file  source
+	file  Source
 	rows  []int // of the file, one per item
 	unit  bool
 	scale float64
@@ -53,7 +54,7 @@ func (f fitting) holds(n, d int, bytes int64) (int, error) {
 
 // openRows returns the vectors of rows of a file as they are, the first held of them in memory. It reads each once, so that the first that is
 // not finite is an error, and tells which are zeros.
-func openRows(ctx context.Context, file source, rows []int, held int) (r *fileRows, none []bool, zeros vectors.Zeros, err error) {
+func openRows(ctx context.Context, file Source, rows []int, held int) (r *fileRows, none []bool, zeros vectors.Zeros, err error) {
 	const most = 1 << 16 // numbers at a time
 	d := file.Dim()
 	r = &fileRows{held: held, file: file, rows: rows, scale: 1}

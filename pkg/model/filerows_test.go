@@ -20,7 +20,7 @@ import (
 
 // counted is a source that counts what is asked for, and fails after so many rows if that is above 0.
 type counted struct {
-	source
+	Source
 	rows, most, failAfter int
 	told                  func(rows int) // unless nil
 }
@@ -36,11 +36,11 @@ func (c *counted) ReadRows(dst []float64, first int) error {
 	if c.failAfter > 0 && c.rows > c.failAfter {
 		return errGone
 	}
-	return c.source.ReadRows(dst, first)
+	return c.Source.ReadRows(dst, first)
 }
 
 // rowFit is the fit of r to links of file.
-func rowFit(t *testing.T, file source, links []metric.Link, r Recipe) (ofVectors[metric.Link], fitting) {
+func rowFit(t *testing.T, file Source, links []metric.Link, r Recipe) (ofVectors[metric.Link], fitting) {
 	t.Helper()
 	of := PairsOfVectors(nil, links).task.(ofVectors[metric.Link])
 	of.file = file
@@ -94,7 +94,7 @@ func TestFitByRowsKeeps(t *testing.T) {
 	for _, n := range []int{400, 1600} {
 		f, _, links := vectorSet(t, n, d, 2*n, true)
 		for _, r := range []Recipe{{Learner: "pola"}, {Learner: "itml", Params: map[string]string{"cycles": "1"}}} {
-			file := &counted{source: f}
+			file := &counted{Source: f}
 			of, fits := rowFit(t, file, links, r)
 			named := len(Must(of.checked(file, links)).rows)
 			if got := Must(fits.holds(named, d, 8*d*held)); got != held {
@@ -127,7 +127,7 @@ func TestFitByRowsKeeps(t *testing.T) {
 func TestFitByRowsFails(t *testing.T) {
 	f, x, links := vectorSet(t, 60, 5, 100, false)
 	for _, r := range []Recipe{{Learner: "pa"}, {Learner: "itml"}, {Learner: "rca"}} {
-		file := &counted{source: f}
+		file := &counted{Source: f}
 		of, fits := rowFit(t, file, links, r)
 		Must(of.fitWithin(t.Context(), fits, nil, 0))
 		all := file.rows
@@ -135,13 +135,13 @@ func TestFitByRowsFails(t *testing.T) {
 			if after < 1 || after >= all {
 				continue
 			}
-			of.file = &counted{source: f, failAfter: after}
+			of.file = &counted{Source: f, failAfter: after}
 			Refused(t, fmt.Sprintf("%s, %d of %d rows", r.Learner, after, all), ErrorOf(of.fitWithin(t.Context(), fits, nil, 0)), errGone)
 		}
 	}
 	for _, learner := range []string{"pa", "itml"} { // cancelled at a row, a fit reads no other
 		ctx, cancel := context.WithCancel(t.Context())
-		file := &counted{source: f, told: func(rows int) {
+		file := &counted{Source: f, told: func(rows int) {
 			if rows > 80 { // of 60 that are read before the fit
 				cancel()
 			}

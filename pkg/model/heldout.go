@@ -11,19 +11,18 @@ import (
 
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/metric"
-	"metriclab/pkg/vectors"
 )
 
 // PairsOfVectors is the problem of the vectors of a file with labelled pairs of them, of which only those are read that a pair names. A fit by a learner that asks for rows (see
 // catalog.Entry.ByRows) keeps 64 MB of them in memory, whatever their number, and up to 128 MB of coordinates for the threshold; other fits, and every evaluation, keep all within limits.Memory. I and J of a link are rows of
 // the file; an online learner sees the links in their order. In an evaluation no pair of a vector of zeros counts, for which there is no cosine.
-func PairsOfVectors(f *vectors.File, links []metric.Link) Problem {
+func PairsOfVectors(f Source, links []metric.Link) Problem {
 	return Problem{ofVectors[metric.Link]{form: ofPairs, file: f, list: links, of: "vectors with pairs", takes: VectorLearners, learn: learnPairs, score: scorePairs, measures: byOrder, always: always, kind: labelOf}}
 }
 
 // ComparisonsOfVectors is the problem of the vectors of a file with relative comparisons of them, "A is more like Near than like Far", of which only those are
 // read that a comparison names.
-func ComparisonsOfVectors(f *vectors.File, ts []metric.Triplet) Problem {
+func ComparisonsOfVectors(f Source, ts []metric.Triplet) Problem {
 	return Problem{ofVectors[metric.Triplet]{form: ofComparisons, file: f, list: ts, of: "vectors with relative comparisons", takes: func() []catalog.Entry { return catalog.Of(catalog.RowTriplets) }, learn: learnComparisons, score: scoreComparisons, measures: byAnswers, kind: func(metric.Triplet) int { return 0 }}}
 }
 
@@ -51,7 +50,7 @@ func VectorLearners() []catalog.Entry {
 // ofVectors are vectors of which T is known.
 type ofVectors[T any] struct {
 	form[T]
-	file     source
+	file     Source
 	list     []T
 	of       string
 	takes    func() []catalog.Entry
@@ -247,7 +246,8 @@ func (t ofVectors[T]) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course,
 	if alone && p.Ks != nil {
 		return nil, notAllowed("k: it does not apply: comparisons of vectors are scored without neighbours")
 	}
-	held, err := p.holdOut(len(all.divisible()), t.least, len(*fits))
+	_, questions := all.questions()
+	held, err := p.holdOut(len(all.divisible()), questions, t.least, len(*fits))
 	if err != nil {
 		return nil, err
 	}

@@ -124,7 +124,7 @@ func (f form[T]) named(list []T) *known[T] {
 }
 
 // checked returns what a list of rows of a file is known of, without the vectors.
-func (f form[T]) checked(file source, list []T) (*known[T], error) {
+func (f form[T]) checked(file Source, list []T) (*known[T], error) {
 	if len(list) == 0 {
 		return nil, fmt.Errorf("model: no %ss, want at least one", f.noun)
 	}
@@ -135,7 +135,7 @@ func (f form[T]) checked(file source, list []T) (*known[T], error) {
 }
 
 // read reads the vectors that a list names.
-func (f form[T]) read(file source, list []T) (*known[T], error) {
+func (f form[T]) read(file Source, list []T) (*known[T], error) {
 	out, err := f.checked(file, list)
 	if err == nil {
 		out.x, err = file.Select(out.rows)
@@ -156,14 +156,18 @@ func (n *known[T]) reorder() {
 
 // part returns what is known of items that are all held out, or none of them, and the vectors of these. by says which items count.
 func (n *known[T]) part(out []bool, held bool, by func(*T) []*int) *known[T] {
-	place := make([]int, len(out))
+	return n.take(func(_ int, v T) bool {
+		return !slices.ContainsFunc(by(&v), func(i *int) bool { return out[*i] != held })
+	})
+}
+
+// take returns a part of the list, and the vectors that it names.
+func (n *known[T]) take(keep func(at int, v T) bool) *known[T] {
+	place := make([]int, len(n.rows))
 	p := &known[T]{form: n.form}
-next:
-	for _, v := range n.list {
-		for _, i := range by(&v) {
-			if out[*i] != held {
-				continue next
-			}
+	for k, v := range n.list {
+		if !keep(k, v) {
+			continue
 		}
 		for _, i := range n.items(&v) {
 			if place[*i] == 0 {
@@ -198,6 +202,41 @@ func (n *known[T]) divide(rng *rand.Rand, s, held int) (d division[T], again boo
 		return n.lacks(d.train.list, d.test.list)
 	})
 	return d, again, err
+}
+
+// question tells what v answers, whatever the answer is: its items, the first one before the others if it is compared with them.
+func (f form[T]) question(v T) (q [3]int) {
+	items := f.items(&v)
+	from := len(items) - 2 // a pair has no order
+	for k, i := range items {
+		q[k] = *i
+	}
+	slices.Sort(q[from:len(items)])
+	return q
+}
+
+// questions numbers those of the list.
+func (n *known[T]) questions() (of []int, count int) {
+	numbers := map[[3]int]int{}
+	for _, v := range n.list {
+		q := n.question(v)
+		if _, seen := numbers[q]; !seen {
+			numbers[q] = len(numbers)
+		}
+		of = append(of, numbers[q])
+	}
+	return of, len(numbers)
+}
+
+// folded holds out part fold of the questions, in an order that rng draws. Items are known on both sides.
+func (n *known[T]) folded(rng *rand.Rand, fold, folds int) (d division[T], err error) {
+	of, count := n.questions()
+	place := rng.Perm(count)
+	side := func(held bool) *known[T] {
+		return n.take(func(at int, _ T) bool { return (place[of[at]]%folds == fold) == held })
+	}
+	d.out, d.train, d.test = make([]bool, len(n.rows)), side(false), side(true)
+	return d, n.lacks(d.train.list, d.test.list)
 }
 
 // dividing are the items of v by which a division holds out.
@@ -317,24 +356,34 @@ func itemsOf(seed uint64, s int) *rand.Rand {
 	return random.Seed{Base: seed, Experiment: "model/vectors", Trial: s}.Stream("items")
 }
 
-// holdOut checks a plan that holds out a share of items, at least least on either side, and returns how many are held out.
-func (p *Comparing) holdOut(items, least, learners int) (held int, err error) {
-	if p.Folds != 0 || p.Dim != 0 {
-		return 0, notAllowed("folds and dim: they do not apply: a share of the items is held out")
+// holdOut checks a plan that holds out a share of items, at least least on either side, and returns how many are held out; or folds of so many questions, and returns 0.
+func (p *Comparing) holdOut(items, questions, least, learners int) (held int, err error) {
+	if p.Dim != 0 {
+		return 0, notAllowed("dim: it does not apply: distances count in all dimensions")
 	}
 	if p.Ks == nil {
 		p.Ks = []int{10}
 	}
-	p.Share, p.Repeats = cmp.Or(p.Share, 0.3), cmp.Or(p.Repeats, 10)
+	p.Repeats = cmp.Or(p.Repeats, 10)
+	if p.Folds == 0 {
+		p.Share = cmp.Or(p.Share, 0.3)
+	}
 	switch {
+	case p.Folds != 0 && p.Share != 0:
+		return 0, notAllowed("folds and test-share: want one of them: parts of what is known are held out, or items with all that is known of them")
+	case p.Folds != 0 && (p.Folds < 2 || p.Folds > questions):
+		return 0, notAllowed("folds: %d is not allowed, want 2 to the number of questions, %d", p.Folds, questions)
 	case len(p.Ks) != 1:
 		return 0, notAllowed("k: %d numbers are given, want one", len(p.Ks))
 	case p.Ks[0] < 1:
 		return 0, notAllowed("k: %d is not allowed, want at least 1", p.Ks[0])
-	case !(p.Share > 0 && p.Share < 1):
+	case p.Folds == 0 && !(p.Share > 0 && p.Share < 1):
 		return 0, notAllowed("test-share: %v is not allowed, want more than 0 and less than 1", p.Share)
 	case p.Repeats < 1 || p.Repeats > MaxRepeats:
 		return 0, notAllowed("repeats: %d is not allowed, want 1 to %d", p.Repeats, MaxRepeats)
+	}
+	if p.Folds != 0 {
+		return 0, p.checkValidation(learners)
 	}
 	held = int(math.Ceil(p.Share * float64(items)))
 	if held < least || items-held < least {
@@ -362,15 +411,23 @@ type heldRun[T any] struct {
 
 // courseOf divides what is known of items. within is what an inner division divides of what a split learns from; trial learns and scores.
 func courseOf[T any](all *known[T], p *Comparing, facts *Facts, held int, within func(d division[T]) *known[T], trial func(ctx context.Context, r heldRun[T]) (outcome, error)) *course {
-	items, seed, validation, splits := len(all.divisible()), p.Seed, p.Validation, p.Repeats
+	items, seed, validation, folds, splits := len(all.divisible()), p.Seed, p.Validation, p.Folds, max(p.Folds, 1)*p.Repeats
 	facts.Items, facts.Known = items, len(all.list)
 	c := &course{
 		splits: splits, ratio: float64(held) / float64(items-held), redrawn: make([]bool, splits), counts: make([][2]int, splits),
 		named: func(s int) string { return fmt.Sprintf("split %d", s+1) },
 	}
+	if folds > 0 {
+		c.ratio = 1 / float64(folds-1)
+	}
 	var mu sync.Mutex // inner divisions of a split run at once
-	divide := func(s int) (division[T], error) {
-		d, again, err := all.divide(itemsOf(seed, s), s, held)
+	divide := func(s int) (d division[T], err error) {
+		var again bool
+		if folds > 0 {
+			d, err = all.folded(itemsOf(seed, s/folds), s%folds, folds)
+		} else {
+			d, again, err = all.divide(itemsOf(seed, s), s, held)
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		if err == nil {
@@ -389,7 +446,12 @@ func courseOf[T any](all *known[T], p *Comparing, facts *Facts, held int, within
 			h.around, h.of = &d, within(d)
 			share := float64(held) / float64(items)
 			rng := withinSplit(seed, r.split, r.inner, validation).Stream("items")
-			if h.division, _, err = h.of.divide(rng, r.split, int(math.Ceil(share*float64(len(h.of.divisible()))))); err != nil {
+			if folds > 0 {
+				h.division, err = h.of.folded(rng, 0, folds)
+			} else {
+				h.division, _, err = h.of.divide(rng, r.split, int(math.Ceil(share*float64(len(h.of.divisible())))))
+			}
+			if err != nil {
 				return outcome{}, err
 			}
 		}

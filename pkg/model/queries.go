@@ -12,7 +12,7 @@ import (
 	"metriclab/pkg/feedback"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/metric"
-	"metriclab/pkg/vectors"
+	"metriclab/pkg/ranking"
 )
 
 // MeasureNDCG is the normalised discounted cumulative gain of the judged documents of a query, the nearest first: Σ (2^grade − 1)/log₂(1 + rank) over the k nearest, divided
@@ -21,17 +21,17 @@ import (
 const MeasureNDCG = "nDCG"
 
 // QueriesOfVectors is the problem of query vectors and document vectors with judgements of how relevant documents are to queries. What is learned from is that a document is nearer to a query than each
-// that is less relevant to it. An evaluation holds out queries, with all that is judged of them, and knows the documents. Plan.Ks has one k for nDCG, 10 by default. Queries with one grade alone
+// that is less relevant to it; by learners of pairs, that documents of a grade above 0 are similar to it, and those of grade 0 are not. An evaluation holds out queries, with all that is judged of them, and knows the documents. Plan.Ks has one k for nDCG, 10 by default. Queries with one grade alone
 // say nothing and are left out.
 //
 // Problems with it return an error if a judgement names a row that is not there, has a grade that is negative or not finite, or judges a pair twice, or if the two files differ in dimension.
-func QueriesOfVectors(queries, documents *vectors.File, judged []feedback.Judgement) Problem {
+func QueriesOfVectors(queries, documents Source, judged []feedback.Judgement) Problem {
 	t := ofVectors[feedback.Judgement]{
-		form: ofJudgements, of: "queries with judgements", takes: func() []catalog.Entry { return catalog.Of(catalog.RowTriplets) },
+		form: ofJudgements, of: "queries with judgements", takes: judgementLearners,
 		learn: learnJudgements, score: scoreQueries, measures: byQueries, kind: func(feedback.Judgement) int { return 0 },
 	}
 	if queries != nil && documents != nil {
-		t.file, t.list = twoFiles{queries, documents}, behind(judged, queries.Rows())
+		t.file, t.list = Behind(queries, documents), behind(judged, queries.Rows())
 	}
 	return Problem{t}
 }
@@ -60,8 +60,10 @@ func behind(judged []feedback.Judgement, queries int) []feedback.Judgement {
 	return out
 }
 
-// twoFiles are the vectors of queries and, behind them, of documents.
-type twoFiles struct{ queries, documents *vectors.File }
+// Behind returns the vectors of both, those of documents behind those of queries. Its methods return an error if the former are not as long as the latter.
+func Behind(queries, documents Source) Source { return twoFiles{queries, documents} }
+
+type twoFiles struct{ queries, documents Source }
 
 func (f twoFiles) Dim() int  { return f.queries.Dim() }
 func (f twoFiles) Rows() int { return f.queries.Rows() + f.documents.Rows() }
@@ -69,7 +71,7 @@ func (f twoFiles) Rows() int { return f.queries.Rows() + f.documents.Rows() }
 // fit returns an error if vectors of one file are longer.
 func (f twoFiles) fit() error {
 	if q, d := f.queries.Dim(), f.documents.Dim(); q != d {
-		return fmt.Errorf("model: %s has vectors of %d numbers and %s of %d, want the same", f.queries.Name(), q, f.documents.Name(), d)
+		return fmt.Errorf("model: queries have vectors of %d numbers and documents of %d, want the same", q, d)
 	}
 	return nil
 }
@@ -100,7 +102,7 @@ func (f twoFiles) Select(rows []int) (*mat.Dense, error) {
 	at, _ := slices.BinarySearch(rows, f.queries.Rows())
 	out := mat.NewDense(len(rows), f.Dim(), nil)
 	for _, part := range []struct {
-		file *vectors.File
+		file Source
 		rows []int
 		to   int
 	}{{f.queries, rows[:at], 0}, {f.documents, rows[at:], at}} {
@@ -201,7 +203,29 @@ func byQuery(judged []feedback.Judgement) (out [][]feedback.Judgement) {
 	return out
 }
 
+// judgementLearners are those that learn from comparisons, and of the others those that learn from pairs.
+func judgementLearners() []catalog.Entry {
+	out := catalog.Of(catalog.RowTriplets)
+	for _, e := range VectorLearners() {
+		if _, err := catalog.FindIn(out, e.Name); err != nil {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// linksOf takes a query and a document for similar if its grade is above 0, and for dissimilar if it is 0.
+func linksOf(judged []feedback.Judgement) (out []metric.Link) {
+	for _, j := range judged {
+		out = append(out, metric.Link{I: j.Query, J: j.Document, Label: metric.SameClass(j.Grade > 0)})
+	}
+	return out
+}
+
 func learnJudgements(ctx context.Context, m *Vectors, f fitting, n *known[feedback.Judgement], x *fileRows, told Progress) (catalog.Distance, error) {
+	if f.entry.Feedback != catalog.RowTriplets {
+		return learnPairs(ctx, m, f, &known[metric.Link]{rows: n.rows, list: linksOf(n.list)}, x, told)
+	}
 	ts := comparisonsOf(n.list)
 	if len(ts) == 0 {
 		return nil, fmt.Errorf("model: no query has documents of two grades, want at least one")
@@ -221,32 +245,9 @@ func scoreQueries(_ context.Context, _ metric.SqDister, z sides[feedback.Judgeme
 
 // ndcg is that of the judged documents of one query at k.
 func ndcg(z *mat.Dense, of []feedback.Judgement, k int) float64 {
-	sq, gains := make([]float64, len(of)), make([]float64, len(of))
-	order := make([]int, len(of))
+	near, gains := make([]float64, len(of)), make([]float64, len(of))
 	for i, j := range of {
-		sq[i], gains[i], order[i] = metric.Euclidean{}.SqDist(z.RawRowView(j.Query), z.RawRowView(j.Document)), math.Exp2(j.Grade)-1, i
+		near[i], gains[i] = -metric.Euclidean{}.SqDist(z.RawRowView(j.Query), z.RawRowView(j.Document)), ranking.Gain(j.Grade)
 	}
-	discount := func(from, to int) (sum float64) { // of ranks from 0
-		for r := from; r < min(to, k); r++ {
-			sum += 1 / math.Log2(float64(2+r))
-		}
-		return sum
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sq[a], sq[b]) })
-	got := 0.0
-	for from := 0; from < len(order); {
-		to, sum := from, 0.0
-		for to < len(order) && tied(sq[order[from]], sq[order[to]]) {
-			sum += gains[order[to]]
-			to++
-		}
-		got += sum / float64(to-from) * discount(from, to)
-		from = to
-	}
-	slices.SortFunc(gains, func(a, b float64) int { return cmp.Compare(b, a) })
-	best := 0.0
-	for r, g := range gains {
-		best += g * discount(r, r+1)
-	}
-	return got / best // of two grades at least, so above 0
+	return ranking.NDCG(ranking.Blocks(near, gains, func(a, b float64) bool { return tied(-a, -b) }), k)
 }

@@ -171,7 +171,8 @@ func (t rowPairs) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course, err
 	if err != nil {
 		return nil, err
 	}
-	held, err := p.holdOut(len(laid.all.rows), ofPairs.least, len(*fits))
+	_, questions := laid.all.questions()
+	held, err := p.holdOut(len(laid.all.rows), questions, ofPairs.least, len(*fits))
 	if err != nil {
 		return nil, err
 	}

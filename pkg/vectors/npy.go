@@ -30,6 +30,7 @@ type File struct {
 	big     bool  // big-endian
 	columns bool  // column by column
 	start   int64 // of the numbers
+	ids     []string
 }
 
 // shape is what a header says.
@@ -42,13 +43,18 @@ type shape struct {
 const headBytes = 1 << 16
 
 // Open opens a .npy file as numpy.save writes it: two-dimensional, float64, float32 or float16 in either byte order, row by row or column by
-// column; of the latter a row takes a read for each column, and so many rows at a time are faster. It returns
+// column; of the latter a row takes a read for each column, and so many rows at a time are faster. Other files are read as Read does. It returns
 // an error that names the file if it is no regular file or another one, or is shorter or longer than its header says. Memory does
 // not depend on the size of the file.
 func Open(path string) (*File, error) {
 	f, err := limits.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("vectors: %w", err)
+	}
+	begin := make([]byte, len(npyMagic))
+	if n, _ := f.ReadAt(begin, 0); string(begin[:n]) != npyMagic {
+		defer f.Close()
+		return Read(f, path)
 	}
 	info, err := f.Stat()
 	var out *File
@@ -116,6 +122,9 @@ func (f *File) Rows() int { return f.rows }
 
 // Dim returns d, the length of a vector.
 func (f *File) Dim() int { return f.dim }
+
+// IDs returns the id of each vector, nil if the file has none, as a .npy file.
+func (f *File) IDs() []string { return f.ids }
 
 // Float32 tells whether float32 holds the numbers of the file, which are float32 or float16; else they are float64.
 func (f *File) Float32() bool { return f.size <= 4 }

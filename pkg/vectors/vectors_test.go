@@ -215,8 +215,8 @@ func TestColumns(t *testing.T) {
 func TestOpenErrors(t *testing.T) {
 	eight := make([]byte, 64)
 	for want, data := range map[string][]byte{
-		"not a .npy file":                     []byte("a,b\n1,2\n"),
-		"not a .npy file: EOF":                {},
+		"want a list of numbers":              []byte("a,b\n1,2\n"),
+		"no vector, want at least one":        {},
 		"56 bytes follow the header, want 64": npyOf("<f8", "False", "(4, 2)", eight[:56]),
 		"64 bytes follow the header, want 32": npyOf("<f4", "False", "(4, 2)", eight),
 		"shape [8]":                           npyOf("<f8", "False", "(8,)", eight),
