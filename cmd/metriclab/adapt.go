@@ -74,6 +74,8 @@ mean. A document or query of zeros has no direction: under the cosine it is neve
 	}
 	flags := c.Flags()
 	addCorpus(c, &f.documents, &f.queries)
+	flags.StringVar(&f.documents.ids, "document-ids", "", "file with an id per line for the rows of --documents")
+	flags.StringVar(&f.queries.ids, "query-ids", "", "file with an id per line for the rows of --queries")
 	flags.StringVar(&f.qrels, "qrels", "", "judgements: query, document and grade, 0 for what is not relevant")
 	flags.StringVar(&f.events, "events", "", "click log: JSON lines of pages of results")
 	flags.StringVar(&f.pairs, "pairs", "", "labelled pairs of documents, in place of queries")
@@ -262,7 +264,7 @@ func (a *app) adapt(c *cobra.Command, f *adaptFlags) error {
 		}
 	}
 	if f.out != "" && (r.Take || f.way != "") {
-		made, err := atOnce(ctx, func() (*adapt.Adapter, error) { return adapt.Fit(ctx, corpus, o, way) })
+		made, err := atOnce(ctx, func() (*adapt.Adapter, error) { return adapt.Fit(ctx, corpus, way, o) })
 		if err != nil {
 			return err
 		}

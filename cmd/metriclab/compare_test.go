@@ -131,17 +131,17 @@ func TestCompareKinds(t *testing.T) {
 		t.Error("the figure lacks itml, or the choice")
 	}
 	for line, want := range map[string]string{
-		"compare --vectors X.npy":                                         "flags --pairs and --triplets",
-		"compare --vectors X.npy --pairs pairs.csv --triplets t.csv":      "flag --triplets: not together with --vectors X.npy --pairs PAIRS.csv",
-		"compare --vectors X.npy --pairs pairs.csv --folds 3":             "flag --folds",
-		"compare --vectors X.npy --pairs pairs.csv --learners fda":        "fda",
-		"compare --triplets t.csv --k 3":                                  "flag --k",
-		"compare --triplets t.csv --test-share 0.5":                       "flag --test-share",
-		"compare train.csv --drop class --pairs pairs.csv --folds 3":      "flag --folds",
-		"compare train.csv --drop class --pairs pairs.csv --learners fda": "fda",
-		"compare --gram k0.csv":                                           "flag --labels: no file given",
-		"compare --gram k0.csv --labels l.csv --pairs pairs.csv":          "flag --pairs: \"pairs.csv\" is not allowed",
-		"compare --gram k0.csv --labels l.csv --label a":                  "flag --label",
+		"compare --vectors X.npy":                                              "flags --pairs and --triplets",
+		"compare --vectors X.npy --pairs pairs.csv --triplets t.csv":           "flag --triplets: not together with --vectors X.npy --pairs PAIRS.csv",
+		"compare --vectors X.npy --pairs pairs.csv --folds 3 --test-share 0.5": "folds and test-share",
+		"compare --vectors X.npy --pairs pairs.csv --learners fda":             "fda",
+		"compare --triplets t.csv --k 3":                                       "flag --k",
+		"compare --triplets t.csv --test-share 0.5":                            "flag --test-share",
+		"compare train.csv --drop class --pairs pairs.csv --folds 9999":        "folds: 9999",
+		"compare train.csv --drop class --pairs pairs.csv --learners fda":      "fda",
+		"compare --gram k0.csv":                                                "flag --labels: no file given",
+		"compare --gram k0.csv --labels l.csv --pairs pairs.csv":               "flag --pairs: \"pairs.csv\" is not allowed",
+		"compare --gram k0.csv --labels l.csv --label a":                       "flag --label",
 	} {
 		if code := c.run(strings.Fields(line)...); code == exitOK || !strings.Contains(c.err.String(), want) {
 			t.Errorf("%s: exit code %d: %s, want %q", line, code, c.err.String(), want)

@@ -261,8 +261,8 @@ func TestFitHelp(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	help := c.out.String()
-	if n := strings.Count(help, "\n"); n > 60 {
-		t.Errorf("the help has %d lines, want at most 60", n)
+	if n := strings.Count(help, "\n"); n > 63 {
+		t.Errorf("the help has %d lines, want at most 63", n)
 	}
 	if n := strings.Count(help, "\n  metriclab fit "); n != 3 {
 		t.Errorf("the help has %d examples, want 3", n)

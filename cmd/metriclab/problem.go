@@ -47,14 +47,14 @@ var (
 
 // kinds are all problems, those first that more flags name.
 var kinds = []kind{
-	{"--documents D --queries Q --qrels R.tsv", []string{"documents", "queries", "qrels"}, append(slices.Clone(vectorsFlags[2:]), "documents", "document-ids", "queries", "query-ids", "qrels", "k"), model.QueriesOfVectors(nil, nil, nil), "", "scale as it is", (*problemFlags).readQueries},
 	{"--vectors X.npy --pairs PAIRS.csv", []string{"vectors", "pairs"}, append(slices.Clone(vectorsFlags), "pairs", "k"), model.PairsOfVectors(nil, nil), "", "scale as it is", (*problemFlags).readVectors},
 	{"--vectors X.npy --triplets T.csv", []string{"vectors", "triplets"}, append(slices.Clone(vectorsFlags), "triplets"), model.ComparisonsOfVectors(nil, nil), "", "scale as it is", (*problemFlags).readVectors},
+	{"--documents D --queries Q --qrels R.tsv", []string{"documents", "queries", "qrels"}, append(slices.Clone(vectorsFlags[2:]), "documents", "queries", "qrels", "k"), model.QueriesOfVectors(nil, nil, nil), "", "scale as it is", (*problemFlags).readQueries},
 	{"--gram K0.csv --labels L.csv", []string{"gram", "labels"}, []string{"gram", "labels", "pairs", "seed", "kernel-out", "k", "folds"}, model.ByGram(nil, nil), "", "", (*problemFlags).readObjects},
 	{"--gram K0.csv --constraints C.jsonl", []string{"gram", "constraints"}, []string{"gram", "constraints", "kernel-out"}, model.ByConstraints(nil, nil), "", "", (*problemFlags).readObjects},
 	{"--triplets T.csv", []string{"triplets"}, []string{"triplets", "objects", "columns", "no-header", "passes", "dim", "coordinates", "guard-formulas", "folds"}, model.ByComparisons(nil), "", "", (*problemFlags).readAnswers},
 	{"DATA.csv --pairs PAIRS.csv", []string{"pairs"}, append(slices.Clone(tableFlags), "pairs", "columns", "k", "test-share", "folds"), model.PairsOfRows(nil), "features standardised", "features as they are", (*problemFlags).readRows},
-	{"DATA.csv --chunklets COLUMN", []string{"chunklets"}, append(slices.Clone(tableFlags), "chunklets", "dissimilar", "k", "test-share", "folds"), model.ByChunklets(nil, true), "features standardised", "features as they are", (*problemFlags).readRows},
+	{"DATA.csv --chunklets COLUMN", []string{"chunklets"}, append(slices.Clone(tableFlags), "chunklets", "dissimilar", "k", "test-share"), model.ByChunklets(nil, true), "features standardised", "features as they are", (*problemFlags).readRows},
 	{"DATA.csv --label COLUMN", nil, append(slices.Clone(tableFlags), "pairs", "k", "folds", "model"), model.ByClasses(nil), "features standardised", "features as they are", (*problemFlags).readRows},
 }
 
@@ -132,7 +132,7 @@ func (f *problemFlags) name(c *cobra.Command, args []string) (*posed, error) {
 	q.kind = of[slices.IndexFunc(of, func(k kind) bool { return !slices.ContainsFunc(k.leads, func(lead string) bool { return !has(lead) }) })]
 	errs := []error{f.refuse(c, q.kind)}
 	wrong := func(format string, values ...any) { errs = append(errs, usageError{fmt.Errorf(format, values...)}) }
-	for _, name := range []string{"documents", "document-ids", "queries", "query-ids", "qrels", "vectors", "ids", "gram", "labels", "constraints", "triplets"} {
+	for _, name := range []string{"documents", "queries", "qrels", "vectors", "ids", "gram", "labels", "constraints", "triplets"} {
 		if flag := c.Flags().Lookup(name); flag != nil && flag.Changed && flag.Value.String() == "" {
 			wrong("flag --%s: no file given", name)
 		}
@@ -148,7 +148,7 @@ func (f *problemFlags) name(c *cobra.Command, args []string) (*posed, error) {
 	}
 	errs = append(errs, atLeastOne(c, "pairs", f.pairs.least(), "passes", f.passes, "rank", f.rank, "dim", f.dim, "sample", f.sample), f.checkForm(c, args...))
 	q.base = model.Recipe{Pairs: f.pairs.count, Passes: f.passes, Rank: f.rank, Seed: f.seed, Unit: f.unit, Raw: f.raw}
-	q.inputs = slices.DeleteFunc([]string{f.documents.vectors, f.documents.ids, f.queries.vectors, f.queries.ids, f.qrels, f.vectors, f.ids, f.gram, f.labels, f.constraints, f.triplets, f.pairs.file}, func(path string) bool { return path == "" })
+	q.inputs = slices.DeleteFunc([]string{f.documents.vectors, f.queries.vectors, f.qrels, f.vectors, f.ids, f.gram, f.labels, f.constraints, f.triplets, f.pairs.file}, func(path string) bool { return path == "" })
 	if q.kind.table() {
 		q.table, q.inputs = args[0], append(q.inputs, args[0])
 		rows := f.checkRows(c, args[0])

@@ -32,9 +32,7 @@ func addVectors(c *cobra.Command, path *string) {
 // addCorpus adds the flags that name documents and queries.
 func addCorpus(c *cobra.Command, documents, queries *vectorFlags) {
 	c.Flags().StringVar(&documents.vectors, "documents", "", "vectors of the documents that are searched, in a form of --vectors (.npy, text, JSON lines; gzip, -)")
-	c.Flags().StringVar(&documents.ids, "document-ids", "", "file with an id per line for the rows of --documents")
 	c.Flags().StringVar(&queries.vectors, "queries", "", "vectors of the queries, in the same forms")
-	c.Flags().StringVar(&queries.ids, "query-ids", "", "file with an id per line for the rows of --queries")
 }
 
 // open opens the vectors and reads the ids.

@@ -365,7 +365,7 @@ func (f *Facts) finish(c *course, made int) {
 				all, dropped = all+f.Known, dropped+f.Dropped[s]
 			}
 			if 3*dropped > all {
-				f.Notes = append(f.Notes, fmt.Sprintf("of what is known %.0f %% are dropped in a split, since they lie across it; folds of questions, such as --folds 5, drop none: the items are then known, as they will be where more is asked of the same ones", 100*float64(dropped)/float64(all)))
+				f.Notes = append(f.Notes, fmt.Sprintf("%.0f %% of what is known lies across a split and is dropped; --folds 5 drops nothing: it holds out questions, whose items are then known", 100*float64(dropped)/float64(all)))
 			}
 		}
 		f.Notes = append(f.Notes, redrawnNote(c.redrawn[:made])...)

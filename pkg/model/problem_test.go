@@ -282,7 +282,11 @@ func TestRefused(t *testing.T) {
 				delete(plans, "k: it does not apply")
 				plans["k: 2 numbers are given, want one"], plans["k: -1 is not allowed"] = Plan{Ks: []int{1, 2}}, Plan{Ks: []int{-1}}
 			}
-			plans["test-share: 1 is not allowed"], plans["test-share: 0.01 of "], plans["test-share: 0.97 of "], plans["a share of the items"] = Plan{Share: 1}, Plan{Share: .01}, Plan{Share: .97}, Plan{Folds: 5}
+			plans["test-share: 1 is not allowed"], plans["test-share: 0.01 of "], plans["test-share: 0.97 of "], plans["dim: it does not apply"] = Plan{Share: 1}, Plan{Share: .01}, Plan{Share: .97}, Plan{Dim: 2}
+			if plans["folds and test-share"] = (Plan{Folds: 5, Share: .5}); name == "chunklets" {
+				delete(plans, "folds and test-share")
+				plans["folds: they do not apply to chunklets"] = Plan{Folds: 5}
+			}
 		}
 		switch name {
 		case "classes", "gram":

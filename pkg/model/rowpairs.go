@@ -146,6 +146,9 @@ func chunklinks(d *tables.Data, rng *rand.Rand, chained, dissimilar bool) (links
 func (t rowPairs) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course, error) {
 	d := t.d
 	if t.given == GivenChunklets {
+		if p.Folds != 0 {
+			return nil, notAllowed("folds: they do not apply to chunklets, whose pairs follow from each other")
+		}
 		rng := random.Seed{Base: p.Seed, Experiment: "model/evaluate"}.Stream("chunklets")
 		links, err := chunklinks(d, rng, false, true)
 		if err != nil {

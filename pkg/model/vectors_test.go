@@ -520,3 +520,41 @@ func TestHostileVectors(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// Of a survey of 200 answers, folds of questions drop none, keep both answers to a question on one side, and tell the error to 8 points.
+func TestFoldsOfQuestions(t *testing.T) {
+	x, ts := comparedVectors(60, 8, 200)
+	for i := range 10 { // asked twice, and answered the other way
+		ts[199-i] = metric.Triplet{A: ts[i].A, Near: ts[i].Far, Far: ts[i].Near}
+	}
+	file := vectorFile(t, mat.NewDense(60, 8, x), false)
+	e := MustEvaluate(t, ComparisonsOfVectors(file, ts), Recipe{Learner: "itml"}, Plan{Folds: 5})
+	if len(e.Train) != 50 || slices.Max(e.Dropped) != 0 {
+		t.Errorf("%d splits, %v dropped", len(e.Train), e.Dropped)
+	}
+	if s := e.Of("itml", MeasureTriplets).Summary; !(s.Half < .08) {
+		t.Errorf("error %s", s.Percent())
+	}
+	all := Must(ofComparisons.read(file, ts))
+	seen := map[int]int{}
+	for fold := range 5 {
+		d := Must(all.folded(itemsOf(1, 0), fold, 5))
+		sides := map[[3]int]bool{}
+		for held, side := range map[bool]*known[metric.Triplet]{false: d.train, true: d.test} {
+			for _, v := range side.list {
+				q := side.question(metric.Triplet{A: side.rows[v.A], Near: side.rows[v.Near], Far: side.rows[v.Far]})
+				if was, ok := sides[q]; ok && was != held {
+					t.Fatalf("fold %d: a question is on both sides", fold)
+				}
+				sides[q] = held
+			}
+		}
+		seen[fold] = len(d.test.list)
+	}
+	if total := seen[0] + seen[1] + seen[2] + seen[3] + seen[4]; total != len(ts) {
+		t.Errorf("%d answers are held out once, want %d", total, len(ts))
+	}
+	for want, p := range map[string]Plan{"folds and test-share": {Folds: 5, Share: .5}, "folds: 1": {Folds: 1}, "folds: 191": {Folds: 191}} {
+		Refused(t, want, ErrorOf(Evaluate(t.Context(), ComparisonsOfVectors(file, ts), Recipe{Learner: "itml"}, p)), want)
+	}
+}

@@ -188,7 +188,7 @@ func trial(p posts, seeds int) {
 			var made []*adapt.Adapter
 			for _, learner := range adapt.Defaults {
 				for _, search := range []adapt.Search{adapt.QueryMap, adapt.Angle, adapt.Distance} {
-					a, err := adapt.Fit(ctx, c, adapt.Options{Seed: uint64(seed)}, adapt.Way{Learner: learner, Search: search})
+					a, err := adapt.Fit(ctx, c, adapt.Way{Learner: learner, Search: search}, adapt.Options{Seed: uint64(seed)})
 					if err == nil { // OASIS has a query map alone
 						made = append(made, a)
 					}
@@ -201,7 +201,7 @@ func trial(p posts, seeds int) {
 				}
 				made = append(made, &adapt.Adapter{Way: adapt.Way{Learner: name, Search: adapt.QueryMap}, Operator: adapt.Cosine, A: linear(c, uint64(seed), tuned)})
 			}
-			rows := must(adapt.Evaluate(ctx, unseen, adapt.Options{}, made...))
+			rows := must(adapt.Evaluate(ctx, unseen, made, adapt.Options{}))
 			if k == 0 {
 				base = append(base, rows[0].Mean[adapt.NDCG].Mean)
 			}
