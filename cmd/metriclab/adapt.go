@@ -94,6 +94,10 @@ mean. A document or query of zeros has no direction: under the cosine it is neve
 	return c
 }
 
+func (f *adaptFlags) options() adapt.Options {
+	return adapt.Options{Operator: adapt.Operator(f.operator), Learners: f.learners, K: f.k, Folds: f.folds, Seed: f.seed}
+}
+
 // check refuses flags that do not go together.
 func (f *adaptFlags) check(c *cobra.Command) error {
 	var errs []error
@@ -133,16 +137,10 @@ func (f *adaptFlags) check(c *cobra.Command) error {
 	if (given("columns") || given("no-header")) && given("events") {
 		wrong("flags --columns and --no-header: not together with --events, which are JSON lines")
 	}
-	if !slices.Contains(adapt.Operators(), adapt.Operator(f.operator)) {
-		wrong("flag --operator: %q is not allowed, want cosine, ip or l2", f.operator)
+	if _, err := f.options().Resolved(); err != nil {
+		errs = append(errs, usageError{err})
 	}
-	if f.seed == 0 {
-		wrong("flag --seed: 0 is not allowed, want at least 1")
-	}
-	if f.folds < 2 {
-		wrong("flag --folds: %d is not allowed, want at least 2", f.folds)
-	}
-	errs = append(errs, atLeastOne(c, "k", f.k))
+	errs = append(errs, atLeastOne(c, "k", f.k, "folds", f.folds, "seed", int(min(f.seed, 1))))
 	if given("out") {
 		errs = append(errs, f.checkOut())
 	}
@@ -249,7 +247,7 @@ func (a *app) adapt(c *cobra.Command, f *adaptFlags) error {
 	if corpus.Judged, what, err = f.judgements(ctx, a, queries.Objects, documents.Objects); err != nil {
 		return err
 	}
-	o := adapt.Options{Operator: adapt.Operator(f.operator), Learners: f.learners, K: f.k, Folds: f.folds, Seed: f.seed}
+	o := f.options()
 	progress, end := a.meter(ctx, work{noun: "step"})
 	o.Progress = progress
 	r, err := atOnce(ctx, func() (*adapt.Result, error) { return adapt.Compare(ctx, corpus, o) })

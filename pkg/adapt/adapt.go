@@ -168,7 +168,8 @@ type Result struct {
 	Notes []string
 }
 
-func (o Options) resolved() (Options, error) {
+// Resolved returns o with its defaults filled in. It returns an error that names each field with a value that is not allowed, and what is.
+func (o Options) Resolved() (Options, error) {
 	o.Operator, o.K, o.Folds, o.Seed = cmp.Or(o.Operator, Cosine), cmp.Or(o.K, 10), cmp.Or(o.Folds, 5), cmp.Or(o.Seed, 1)
 	if o.Learners == nil {
 		o.Learners = Defaults
@@ -297,7 +298,7 @@ func (c *Corpus) undirected(of map[int][]feedback.Judgement, op Operator) (none 
 // Compare learns from a part of the queries at a time, and ranks all documents for the others, in each way to search. It returns an error that names the field if an option is
 // not allowed, an error if too little is judged, those of the learners and of the files, and that of ctx once it is done.
 func Compare(ctx context.Context, c *Corpus, o Options) (*Result, error) {
-	o, err := o.resolved()
+	o, err := o.Resolved()
 	if err != nil {
 		return nil, err
 	}
@@ -415,7 +416,8 @@ func (r *Row) sum(base []Values) {
 const level = 0.05 / 2
 
 // better tells whether values are better than those of another way: by the paired interval over queries in one of the measures that decide, and worse in neither. worse is the
-// same with the sides exchanged. score is the sum of the t values.
+// same with the sides exchanged. score is the sum of the mean differences, each in standard deviations of the measure over the queries, so that of two ways that are both better the one
+// counts that gains more, not the one that is surer.
 func better(values, than []Values) (better, worse bool, score float64) {
 	n := float64(len(values))
 	t := distuv.StudentsT{Sigma: 1, Nu: max(n-1, 1)}.Quantile(1 - level/2)
@@ -431,8 +433,14 @@ func better(values, than []Values) (better, worse bool, score float64) {
 		if !(sd > 0) {
 			continue
 		}
+		var base []float64
+		for _, v := range than {
+			base = append(base, v[m])
+		}
+		if scale := stat.StdDev(base, nil); scale > 0 {
+			score += mean / scale
+		}
 		of := mean / sd * math.Sqrt(n)
-		score += of
 		up, down = up || of > t, down || of < -t
 	}
 	return up && !down, down && !up, score

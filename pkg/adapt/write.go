@@ -31,7 +31,7 @@ type Adapter struct {
 
 // Fit learns the adapter of a way to search from all that is judged. It returns the errors of Compare, and one for a way that learns nothing.
 func Fit(ctx context.Context, c *Corpus, way Way, o Options) (*Adapter, error) {
-	o, err := o.resolved()
+	o, err := o.Resolved()
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func Fit(ctx context.Context, c *Corpus, way Way, o Options) (*Adapter, error) {
 
 // Evaluate ranks all documents for all queries by adapters that are given, and by the index as it is, which comes first. It learns nothing. It returns the errors of Compare.
 func Evaluate(ctx context.Context, c *Corpus, adapters []*Adapter, o Options) ([]Row, error) {
-	o, err := o.resolved()
+	o, err := o.Resolved()
 	if err != nil {
 		return nil, err
 	}
