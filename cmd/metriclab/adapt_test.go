@@ -109,7 +109,7 @@ func TestAdapt(t *testing.T) {
 			t.Fatal(c.err.String())
 		}
 		var j adaptedJSON
-		if err := json.Unmarshal(c.out.Bytes(), &j); err != nil || j.Verdict != "take" || j.Out == "" || j.Ways[0].Search != "as it is" || j.Ways[j.Chosen].Learner == "" || j.Ways[1].Over["log_rank"].Half == nil {
+		if err := json.Unmarshal(c.out.Bytes(), &j); err != nil || j.Verdict != "take" || j.Out == "" || j.Ways[0].Search != "as it is" || j.Ways[j.Chosen].Learner == "" || j.Ways[2].Over["log_rank"].Half == nil {
 			t.Errorf("%s: %+v, %v", line, j, err)
 		}
 	}

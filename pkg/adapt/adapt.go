@@ -76,6 +76,8 @@ type Search string
 // The ways to search. x is what the operator ranks by today: of the cosine, a vector divided by its length.
 const (
 	AsItIs   Search = "as it is"
+	ByAngle  Search = "cosine of x"  // nothing learned, by another operator: an index anew
+	ByLength Search = "Euclid of x"  // nothing learned, by another operator: an index anew
 	QueryMap Search = "query map"    // Mq in place of q, in the index as it is
 	Angle    Search = "cosine of Lx" // both mapped: a new index
 	Distance Search = "Euclid of Lx" // both mapped: a new index
@@ -83,12 +85,12 @@ const (
 
 // Way is a way to search.
 type Way struct {
-	Learner string // "" for AsItIs
+	Learner string // "" where nothing is learned
 	Search  Search
 }
 
 // NewIndex tells whether documents must be mapped and indexed anew.
-func (w Way) NewIndex() bool { return w.Search == Angle || w.Search == Distance }
+func (w Way) NewIndex() bool { return w.Search != AsItIs && w.Search != QueryMap }
 
 // String says what it is: "oasis, query map".
 func (w Way) String() string { return strings.TrimPrefix(w.Learner+", "+string(w.Search), ", ") }
@@ -110,7 +112,7 @@ func (w Way) Flag() string {
 func ParseWay(text string) (Way, error) {
 	learner, search, _ := strings.Cut(strings.ToLower(text), ":")
 	way := Way{learner, searchWords[search]}
-	if !slices.Contains((Options{Learners: Learners()}).ways()[1:], way) {
+	if way.Learner == "" || !slices.Contains((Options{Learners: Learners()}).ways(), way) {
 		return Way{}, fmt.Errorf("%q is not allowed, want LEARNER:query, LEARNER:cosine or LEARNER:euclid, with one of %s; oasis has a query map alone", text, strings.Join(Learners(), ", "))
 	}
 	return way, nil
@@ -459,7 +461,7 @@ func best(values [][]Values, may func(k int) bool) (take int) {
 
 // choose is the choice of Result.Chosen.
 func (r *Result) choose() int {
-	dear := best(r.values(), func(int) bool { return true })
+	dear := best(r.values(), r.learns)
 	cheap := r.WithoutIndex()
 	if cheap == 0 {
 		return dear
@@ -474,9 +476,12 @@ func (r *Result) choose() int {
 func (r *Result) WithoutIndex() int {
 	return best(r.values(), func(k int) bool {
 		gain, _, _ := better(r.Rows[k].Values, r.Rows[0].Values)
-		return gain && !r.Rows[k].NewIndex()
+		return gain && r.learns(k) && !r.Rows[k].NewIndex()
 	})
 }
+
+// learns tells whether a row may be chosen.
+func (r *Result) learns(k int) bool { return r.Rows[k].Learner != "" }
 
 func (r *Result) values() (all [][]Values) {
 	for _, row := range r.Rows {
@@ -488,6 +493,12 @@ func (r *Result) values() (all [][]Values) {
 // Ways are those that are compared, the index as it is first.
 func (o Options) ways() []Way {
 	out := []Way{{"", AsItIs}}
+	if o.Operator != Cosine {
+		out = append(out, Way{"", ByAngle})
+	}
+	if o.Operator != Euclidean {
+		out = append(out, Way{"", ByLength})
+	}
 	for _, l := range o.Learners {
 		out = append(out, Way{l, QueryMap})
 		if l != oasis {
@@ -533,7 +544,8 @@ func (w *comparing) choice(ctx context.Context, f int, train, held []asked, step
 	if err != nil {
 		return 0, err
 	}
-	return best(values, func(int) bool { return true }), nil
+	ways := w.ways()
+	return best(values, func(k int) bool { return ways[k].Learner != "" }), nil
 }
 
 // stream is a source of random numbers of its own for each purpose and fold.
@@ -579,6 +591,10 @@ func (w *comparing) method(way Way, query, both *mat.Dense) method {
 	x := mapping{unit: w.Operator == Cosine}
 	m := method{Way: way, query: x, document: x, euclid: w.Operator == Euclidean}
 	switch way.Search {
+	case ByAngle:
+		m.query, m.document, m.euclid = mapping{unit: true}, mapping{unit: true}, false
+	case ByLength:
+		m.query, m.document, m.euclid = mapping{}, mapping{}, true
 	case QueryMap:
 		m.query.a = query
 	case Angle, Distance:

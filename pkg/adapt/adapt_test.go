@@ -185,7 +185,7 @@ func TestRankAgreesWithSorting(t *testing.T) {
 		var methods []method
 		for _, op := range Operators() {
 			w := &comparing{Options: Options{Operator: op}}
-			for _, s := range []Search{AsItIs, QueryMap, Angle, Distance} {
+			for _, s := range []Search{AsItIs, ByAngle, ByLength, QueryMap, Angle, Distance} {
 				methods = append(methods, w.method(Way{"x", s}, m, l))
 			}
 		}

@@ -35,7 +35,7 @@ func Fit(ctx context.Context, c *Corpus, way Way, o Options) (*Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !slices.Contains(Options{Learners: Learners()}.ways()[1:], way) {
+	if way.Learner == "" || !slices.Contains((Options{Learners: Learners()}).ways(), way) {
 		return nil, fmt.Errorf("adapt: %q is no way to search that learns", way)
 	}
 	w, err := ready(c, o)

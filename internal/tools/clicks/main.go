@@ -267,6 +267,21 @@ func trial(p posts, seeds int) {
 		}
 		fmt.Println()
 	}
+	ours := adapt.Way{Learner: "oasis", Search: adapt.QueryMap}.String()
+	for _, name := range ways {
+		if !strings.HasPrefix(name, "linear") {
+			continue
+		}
+		fmt.Printf("| %s less %s | |", ours, name)
+		for k, d := range over[name] {
+			var less []float64
+			for i, v := range over[ours][k] {
+				less = append(less, v-d[i])
+			}
+			fmt.Printf(" %s |", said(less, true))
+		}
+		fmt.Println()
+	}
 }
 
 // said is a mean with its interval; a standard error below 6 seeds.
