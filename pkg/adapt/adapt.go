@@ -366,7 +366,7 @@ func Compare(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 	r.Nested.sum(r.Rows[0].Values)
 	r.Chosen = r.choose()
 	r.Nested.Way = Way{Search: "as chosen within"}
-	r.Take, _, _ = better(r.Nested.Values, r.Rows[0].Values)
+	r.Take, _ = better(r.Nested.Values, r.Rows[0].Values)
 	return r, nil
 }
 
@@ -417,10 +417,9 @@ func (r *Row) sum(base []Values) {
 // The two measures that decide, each at the level of a half, since there are two: NDCG of what is seen, and LogRank of what was clicked wherever it lies.
 const level = 0.05 / 2
 
-// better tells whether values are better than those of another way: by the paired interval over queries in one of the measures that decide, and worse in neither. worse is the
-// same with the sides exchanged. score is the sum of the mean differences, each in standard deviations of the measure over the queries, so that of two ways that are both better the one
+// better tells whether values are better than those of another way: by the paired interval over queries in one of the measures that decide, and worse in neither. score is the sum of the mean differences, each in standard deviations of the measure over the queries, so that of two ways that are both better the one
 // counts that gains more, not the one that is surer.
-func better(values, than []Values) (better, worse bool, score float64) {
+func better(values, than []Values) (better bool, score float64) {
 	n := float64(len(values))
 	t := distuv.StudentsT{Sigma: 1, Nu: max(n-1, 1)}.Quantile(1 - level/2)
 	up, down := false, false
@@ -445,14 +444,14 @@ func better(values, than []Values) (better, worse bool, score float64) {
 		of := mean / sd * math.Sqrt(n)
 		up, down = up || of > t, down || of < -t
 	}
-	return up && !down, down && !up, score
+	return up && !down, score
 }
 
 // best returns the way of the largest score against the index as it is, which comes first, among those that may be taken; 0 if there is none.
 func best(values [][]Values, may func(k int) bool) (take int) {
 	most := math.Inf(-1)
 	for k := 1; k < len(values); k++ {
-		if _, _, score := better(values[k], values[0]); may(k) && score > most {
+		if _, score := better(values[k], values[0]); may(k) && score > most {
 			take, most = k, score
 		}
 	}
@@ -466,7 +465,7 @@ func (r *Result) choose() int {
 	if cheap == 0 {
 		return dear
 	}
-	if gain, _, _ := better(r.Rows[dear].Values, r.Rows[cheap].Values); gain {
+	if gain, _ := better(r.Rows[dear].Values, r.Rows[cheap].Values); gain {
 		return dear
 	}
 	return cheap
@@ -475,7 +474,7 @@ func (r *Result) choose() int {
 // WithoutIndex returns the best row that needs no new index and is better than the index as it is; 0 if there is none.
 func (r *Result) WithoutIndex() int {
 	return best(r.values(), func(k int) bool {
-		gain, _, _ := better(r.Rows[k].Values, r.Rows[0].Values)
+		gain, _ := better(r.Rows[k].Values, r.Rows[0].Values)
 		return gain && r.learns(k) && !r.Rows[k].NewIndex()
 	})
 }
@@ -574,14 +573,15 @@ func (w *comparing) learn(ctx context.Context, f int, train, held []asked, steps
 	if err != nil {
 		return nil, 0, err
 	}
+	var query, both *mat.Dense
 	for _, way := range w.ways() {
-		if way.Learner != "" && (len(methods) == 0 || methods[len(methods)-1].Learner != way.Learner) {
-			if t.query, t.both, err = w.fit(ctx, t, way.Learner); err != nil {
+		if way.Learner != "" && methods[len(methods)-1].Learner != way.Learner { // the first learns nothing
+			if query, both, err = w.fit(ctx, t, way.Learner); err != nil {
 				return nil, 0, err
 			}
 			steps.add()
 		}
-		methods = append(methods, w.method(way, t.query, t.both))
+		methods = append(methods, w.method(way, query, both))
 	}
 	return methods, t.drawn, nil
 }
@@ -606,11 +606,10 @@ func (w *comparing) method(way Way, query, both *mat.Dense) method {
 
 // training is what is learned from: comparisons and pairs of the rows of x, queries before documents.
 type training struct {
-	x           Source
-	list        []metric.Triplet
-	links       []metric.Link
-	drawn       int
-	query, both *mat.Dense
+	x     Source
+	list  []metric.Triplet
+	links []metric.Link
+	drawn int
 }
 
 // mostLower is of how many less relevant documents a relevant one is told apart, at most.
@@ -671,23 +670,9 @@ func (w *comparing) training(f int, train, held []asked) (*training, error) {
 	if len(t.list) == 0 {
 		return nil, errors.New("adapt: nothing is left to learn from once queries are held out: more judgements, or more folds, may help")
 	}
-	if w.Queries == nil {
-		t.links = once(t.links)
-	}
 	rng.Shuffle(len(t.list), func(a, b int) { t.list[a], t.list[b] = t.list[b], t.list[a] })
 	rng.Shuffle(len(t.links), func(a, b int) { t.links[a], t.links[b] = t.links[b], t.links[a] })
 	return t, nil
-}
-
-// once leaves each pair of documents in one direction.
-func once(links []metric.Link) []metric.Link {
-	seen := map[[2]int]bool{}
-	return slices.DeleteFunc(links, func(l metric.Link) bool {
-		key := [2]int{min(l.I, l.J), max(l.I, l.J)}
-		was := seen[key]
-		seen[key] = true
-		return was
-	})
 }
 
 // draw returns a document that is not known, and not a vector of zeros where these have no place.
@@ -777,12 +762,15 @@ func (w *comparing) oasis(ctx context.Context, t *training) (*mat.Dense, error) 
 	return mat.DenseCopyOf(l.Matrix().T()), nil
 }
 
-// OfPairs takes labelled pairs of documents as judgements of each for the other, 1 of a similar pair. A pair with both labels counts by most of them, and not at all if these are equal.
+// OfPairs takes labelled pairs of documents as judgements of the second for the first, 1 of a similar pair; each pair once, since two that say the same of each other are no two
+// observations. A pair with both labels counts by most of them, and not at all if these are equal.
 func OfPairs(links []metric.Link) (judged []feedback.Judgement, notes []string) {
 	var v votes
 	for _, l := range links {
+		if _, turned := v.sum[[2]int{l.J, l.I}]; turned {
+			l.I, l.J = l.J, l.I
+		}
 		v.add(l.I, l.J, int(l.Label))
-		v.add(l.J, l.I, int(l.Label))
 	}
 	return v.judgements("pair")
 }

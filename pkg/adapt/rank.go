@@ -3,7 +3,6 @@ package adapt
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -15,7 +14,6 @@ import (
 	"metriclab/internal/matrix"
 	"metriclab/internal/vector"
 	"metriclab/pkg/feedback"
-	"metriclab/pkg/limits"
 	"metriclab/pkg/ranking"
 )
 
@@ -148,12 +146,23 @@ func blocks(of []*target) (out []ranking.Block) {
 	return out
 }
 
-// blockRows is how many documents are scored at a time.
-const blockRows = 512
+// How many documents and queries are scored at a time, at most: so memory does not grow with either.
+const blockRows, blockQueries = 512, 2048
 
-// rank scores the order in which each method ranks documents for queries: those of among, ascending, or all if it is nil; what is judged must be among them. self says that queries are
-// documents, each of which is not ranked for itself. It reads the documents once, in blocks. The answer has the values of each query for each method.
+// rank scores the order in which each method ranks documents for queries: those of among, ascending, or all if it is nil; what is judged must be among them. Where documents are queries, none is ranked for
+// itself. It reads the documents once for each blockQueries queries, in blocks. The answer has the values of each query for each method.
 func rank(ctx context.Context, c *Corpus, methods []method, queries []asked, among []int, k int) ([][]Values, error) {
+	if len(queries) > blockQueries {
+		first, err := rank(ctx, c, methods, queries[:blockQueries], among, k)
+		if err != nil {
+			return nil, err
+		}
+		rest, err := rank(ctx, c, methods, queries[blockQueries:], among, k)
+		for m := range rest {
+			rest[m] = append(first[m], rest[m]...)
+		}
+		return rest, err
+	}
 	rows := make([]int, len(queries))
 	var judged []int
 	for i, q := range queries {
@@ -175,9 +184,6 @@ func rank(ctx context.Context, c *Corpus, methods []method, queries []asked, amo
 	total := c.Documents.Rows()
 	if among != nil {
 		total = len(among)
-	}
-	if err := limits.Check(fmt.Sprintf("adapt: scores of %d documents for %d queries", blockRows, len(queries)), limits.Floats(len(methods), len(queries), blockRows)); err != nil {
-		return nil, err
 	}
 	out := make([][]Values, len(methods))
 	images := make([]*mat.Dense, len(methods))
