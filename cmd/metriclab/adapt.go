@@ -266,7 +266,7 @@ func (a *app) adapt(c *cobra.Command, f *adaptFlags) error {
 		if err != nil {
 			return err
 		}
-		if err := made.Write(f.out, r.Sentence()); err != nil {
+		if err := made.Write(f.out, r.SentenceOf(way)); err != nil {
 			return err
 		}
 		written = f.out

@@ -392,6 +392,16 @@ func (r *Result) Sentence() string {
 	return fmt.Sprintf("take %s (%s): %s.", way, index, found)
 }
 
+// SentenceOf says what was found of a way that was compared: Sentence of the one to take, of another what it gets, and the verdict.
+func (r *Result) SentenceOf(way Way) string {
+	at := slices.IndexFunc(r.Rows, func(row Row) bool { return row.Way == way })
+	if at < 0 || r.Take && at == r.Chosen {
+		return r.Sentence()
+	}
+	over := r.Rows[at].Over
+	return fmt.Sprintf("%s was asked for: on %d queries held out it changes nDCG@%d by %s percentage points and the rank of what is relevant by %s. The verdict was: %s", way, len(r.Queries), r.K, over[NDCG].Percent(), Change(over[LogRank]), r.Sentence())
+}
+
 // Change says a difference of LogRank as a change in per cent, with its interval if it has one: "-17.1 % (-20.3 to -13.7)".
 func Change(s judge.Summary) string {
 	percent := func(log float64) float64 { return 100 * math.Expm1(log) }

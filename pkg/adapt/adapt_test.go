@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -356,6 +359,35 @@ func TestComparisonsAsJudgements(t *testing.T) {
 	want := []feedback.Judgement{{Query: 0, Document: 1, Grade: 1}, {Query: 0, Document: 3}}
 	if !slices.Equal(judged, want) || len(notes) != 1 {
 		t.Errorf("%v, %q", judged, notes)
+	}
+}
+
+// A README says of the way that is written what it gets, also where that is not the one to take; and an index of pgvector holds its vectors.
+func TestReadme(t *testing.T) {
+	c := topics(2, 150, false)
+	r, err := Compare(t.Context(), c, Options{Learners: []string{"oasis", "itml"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.SentenceOf(r.Rows[r.Chosen].Way); got != r.Sentence() {
+		t.Errorf("of the way to take: %s", got)
+	}
+	other := r.SentenceOf(Way{"oasis", QueryMap})
+	if !strings.HasPrefix(other, "oasis, query map was asked for: on 150 queries") || !strings.HasSuffix(other, "The verdict was: "+r.Sentence()) {
+		t.Errorf("of another way: %s", other)
+	}
+	for d, want := range map[int]string{2000: "vector(2000)", 2001: "halfvec(2001)"} {
+		dir := t.TempDir()
+		if err := (&Adapter{Way{"itml", Distance}, Euclidean, mat.NewDense(d, 1, nil)}).Write(dir, other); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, ReadmeFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), "add column learned "+want+";") || !strings.Contains(string(text), "\n"+other+"\n") {
+			t.Errorf("README of %d numbers:\n%s", d, text)
+		}
 	}
 }
 

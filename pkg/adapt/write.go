@@ -274,9 +274,14 @@ var readmeTemplate = template.Must(template.New(ReadmeFile).Parse(readmeText))
 func (a *Adapter) readme(w io.Writer, score string) error {
 	r, d := a.A.Dims()
 	ops := map[Operator]struct{ SQL, Class, Faiss, HNSW string }{
-		Cosine:       {"<=>", "vector_cosine_ops", "METRIC_INNER_PRODUCT", "cosine"},
-		InnerProduct: {"<#>", "vector_ip_ops", "METRIC_INNER_PRODUCT", "ip"},
-		Euclidean:    {"<->", "vector_l2_ops", "METRIC_L2", "l2"},
+		Cosine:       {"<=>", "cosine_ops", "METRIC_INNER_PRODUCT", "cosine"},
+		InnerProduct: {"<#>", "ip_ops", "METRIC_INNER_PRODUCT", "ip"},
+		Euclidean:    {"<->", "l2_ops", "METRIC_L2", "l2"},
+	}
+	const most = 2000 // numbers of a vector in an index of pgvector
+	kind := "vector"
+	if r > most {
+		kind = "halfvec"
 	}
 	op := a.Operator
 	switch a.Search {
@@ -287,7 +292,7 @@ func (a *Adapter) readme(w io.Writer, score string) error {
 	}
 	var b bytes.Buffer
 	err := readmeTemplate.Execute(&b, map[string]any{
-		"Way": a.Way.String(), "Score": score, "New": a.NewIndex(), "R": r, "D": d, "Op": ops[op], "Formula": a.formula(),
+		"Way": a.Flag(), "Score": score, "New": a.NewIndex(), "R": r, "D": d, "Op": ops[op], "Type": kind, "Formula": a.formula(),
 		"Unit": a.unit(), "After": a.after(), "Cosine": op == Cosine, "Operator": string(op),
 	})
 	if err == nil {
