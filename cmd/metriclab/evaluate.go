@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -134,6 +135,7 @@ func (a *app) evaluate(c *cobra.Command, f *problemFlags, p *planFlags, args []s
 	if err != nil {
 		return err
 	}
+	var mu sync.Mutex // an interrupt does not wait for what tells
 	var progress model.Progress
 	var inside func(split, done, total int)
 	end := func() {}
@@ -144,18 +146,24 @@ func (a *app) evaluate(c *cobra.Command, f *problemFlags, p *planFlags, args []s
 		return a.agree(ctx, "an evaluation of "+recipe.Learner, seconds)
 	}
 	plan.Progress = func(done, total int) {
+		mu.Lock()
+		defer mu.Unlock()
 		if progress == nil { // after the estimate, which may ask
 			progress, inside, end = a.insideSplits(ctx, total)
 		}
 		progress(done, total)
 	}
 	plan.Inside = func(split, done, total int) {
+		mu.Lock()
+		defer mu.Unlock()
 		if inside != nil {
 			inside(split, done, total)
 		}
 	}
 	e, err := atOnce(ctx, func() (*model.Evaluation, error) { return model.Evaluate(ctx, on.problem, recipe, plan) })
+	mu.Lock()
 	end()
+	mu.Unlock()
 	if err != nil {
 		return tableError(err)
 	}

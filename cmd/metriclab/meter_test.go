@@ -68,9 +68,10 @@ func TestWaiting(t *testing.T) {
 		end()
 		end()
 		ctx, cancel := context.WithCancel(t.Context())
-		defer c.app.waiting(ctx, "more")()
+		end = c.app.waiting(ctx, "more")
 		cancel()
 		time.Sleep(time.Hour)
+		end()
 		if got, want := c.err.String(), "fitting x\\u001b, for 30s so far\nfitting x\\u001b, for 1m0s so far\n"; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

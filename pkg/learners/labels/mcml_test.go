@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/cores"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 )
@@ -139,16 +140,17 @@ func TestMCMLBlocks(t *testing.T) {
 
 // TestMCMLMemory: a fit takes memory for n·d numbers, not n². All that it ever allocates is counted.
 func TestMCMLMemory(t *testing.T) {
-	const n, d = 2000, 2
+	const n, d = 3000, 2
 	x, y := overlapping(rand.New(rand.NewPCG(53, 10)), n, d, 2, 1)
+	defer cores.Occupy(cores.All)() // each core has a block of its own
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	if _, err := FitMCML(context.Background(), x, y, MCMLParams{MaxIterations: 1}); err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
-	// The block of 64 rows is 1 MB, a packed product at most 2.3, a matrix of the size of x .03; one n×n matrix would be 32. The race
-	// detector empties gonum's pools at random: up to 8 MB in place of 1.5, 26 if it emptied them each time.
+	// A block of 64 rows is 1.5 MB, a packed product at most 4: 8 MB in all, where one n×n matrix would be 72. The race detector empties pools at random, so that each product packs
+	// anew: some 50.
 	if took := after.TotalAlloc - before.TotalAlloc; took >= 8*n*n {
 		t.Errorf("%d bytes were allocated for %d rows", took, n)
 	}
