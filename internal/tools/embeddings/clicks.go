@@ -291,8 +291,8 @@ func linear(c *adapt.Corpus, seed uint64, tuned bool) *mat.Dense {
 		return w
 	}
 	best, rate, epochs := math.Inf(-1), 0., 0
-	for _, r := range []float64{1e-4, 3e-4, 1e-3, 3e-3} {
-		if _, scores := adam(c, train, held, r, 30, rng); floats.Max(scores) > best {
+	for _, r := range []float64{3e-4, 1e-3, 3e-3} {
+		if _, scores := adam(c, train, held, r, 20, rng); floats.Max(scores) > best {
 			best, rate, epochs = floats.Max(scores), r, floats.MaxIdx(scores)+1
 		}
 	}
