@@ -3,6 +3,7 @@ package vectors
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
@@ -92,12 +93,16 @@ func convert(to *os.File, from io.Reader, name string) (ids []string, err error)
 	lines.Buffer(nil, lineBytes)
 	seen := map[string]int{}
 	rows, dim, line, bytesOfIDs := 0, 0, 0, int64(0)
-	fail := func(err error) error { return fmt.Errorf("vectors: %s:%d: %w", name, line, err) }
+	at := func(err error) error { return fmt.Errorf("vectors: %s:%d: %w", name, line, err) }
+	fail := func(err error) error { return at(cmp.Or(lines.Err(), err)) } // a line that was cut off is not at fault
 	var raw []byte
 	for lines.Scan() {
 		line++
 		text := lines.Bytes()
 		if line == 1 {
+			if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+				return nil, fmt.Errorf("vectors: %s: the text is UTF-16, want UTF-8", name)
+			}
 			text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 		}
 		if text = bytes.Trim(text, " \r"); len(text) == 0 { // a tab follows an id
@@ -142,7 +147,7 @@ func convert(to *os.File, from io.Reader, name string) (ids []string, err error)
 		if errors.Is(err, bufio.ErrTooLong) {
 			err = fmt.Errorf("the line is longer than %s: no text of vectors", limits.Size(lineBytes))
 		}
-		return nil, fail(err)
+		return nil, at(err)
 	}
 	if rows == 0 {
 		return nil, fmt.Errorf("vectors: %s: no vector, want at least one", name)
@@ -167,7 +172,10 @@ var errLine = errors.New("want a list of numbers, [0.1,-2], after an id and a ta
 // cut divides a line into an id, "" for none, and a list in brackets.
 func cut(line []byte) (id string, list []byte, err error) {
 	if line[0] != '{' {
-		at := bytes.IndexByte(line, '[')
+		at := bytes.LastIndex(line, []byte("\t[")) + 1 // an id may have brackets
+		if at == 0 {
+			at = bytes.IndexByte(line, '[')
+		}
 		if at < 0 || line[len(line)-1] != ']' {
 			return "", nil, errLine
 		}
@@ -208,8 +216,10 @@ func cut(line []byte) (id string, list []byte, err error) {
 			}
 		case '0':
 			id = string(value)
-		default:
+		case 0: // it is not there
 			continue
+		default:
+			return "", nil, fmt.Errorf("%s: %s is not allowed, want a text or a number", name, clip(string(value)))
 		}
 		if id == "" {
 			return "", nil, fmt.Errorf("%s is empty, want an id", name)

@@ -3,6 +3,9 @@ package vectors
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -40,6 +43,7 @@ func TestRead(t *testing.T) {
 		"json":       {`{"id":"a b","vector":[0.5,-2,1e-3],"tags":[]}` + "\n" + `{"vector":[0,4,5],"id":7}`, ids},
 		"chroma":     {`{"_id":"a b","embedding":[0.5,-2,1e-3]}` + "\n\n" + `{"_id":"7","embedding":[0.0,4.0,5.0],"document":"x"}` + "\n", ids},
 		"any list":   {`{"id":"a b","text_vector":[0.5,-2,1e-3]}` + "\n" + `{"id":"7","text_vector":[0,4,5]}`, ids},
+		"brackets":   {"a [b\t[0.5,-2,1e-3]\n[7]\t[0,4,5]\n", []string{"a [b", "[7]"}},
 		"json alone": {`{"values":[0.5,-2,1e-3]}` + "\n" + `{"values":[0,4,5]}`, nil},
 	} {
 		for _, data := range [][]byte{[]byte(test.text), zipped(t, []byte(test.text))} {
@@ -110,12 +114,26 @@ func TestReadTextErrors(t *testing.T) {
 		`{"id":1,"vector":[null]}`:            `x:1: number 1: "null" is not allowed`,
 		gzipMagic + "no":                      "x: ",
 		string(zipped(t, []byte("[1]"))[:20]): "x:",
+		"\xff\xfe[\x00":                       "x: the text is UTF-16, want UTF-8",
+		"\xfe\xff\x00[":                       "x: the text is UTF-16, want UTF-8",
+		`{"id":null,"vector":[1]}`:            "x:1: id: \"null\" is not allowed, want a text or a number",
+		`{"_id":[7],"vector":[1]}`:            "x:1: _id: \"[7]\" is not allowed, want a text or a number",
 		npyMagic + "no":                       "x: not a .npy file",
 		"[" + long + "1]":                     "x:1: the line is longer than",
 	} {
 		f, err := Read(strings.NewReader(text), "x")
 		if f != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %s", text, err, want)
+		}
+	}
+	var cut strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&cut, "[%d,%d]\n", i*i%7919, i*i*i%7919)
+	}
+	whole := zipped(t, []byte(cut.String()))
+	for _, n := range []int{len(whole) / 2, len(whole)/2 + 1, len(whole) - 4} { // what is cut off is the file, not a line
+		if _, err := Read(bytes.NewReader(whole[:n]), "x"); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%d of %d bytes: %v", n, len(whole), err)
 		}
 	}
 	t.Cleanup(func() { limits.SetMemory(0) })
