@@ -158,7 +158,7 @@ func TestAdaptRefused(t *testing.T) {
 		"--documents d.txt --queries q.txt --qrels r.tsv --document-ids q.txt":                        "d.txt have",
 		"--documents d.txt --queries p.csv --qrels r.tsv":                                             "p.csv:1: want a list of numbers",
 		"--documents q.txt --queries q.txt --qrels r.tsv":                                             "is the name of no object",
-		"--documents d.txt --queries q.txt --qrels r.tsv --folds 80":                                  "90 queries with a relevant document, want at least 160",
+		"--documents d.txt --queries q.txt --qrels r.tsv --folds 80":                                  "folds: 80 is not allowed, want 2 to 45",
 		"--documents d.txt --queries q.txt --qrels r.tsv extra":                                       "takes flags only",
 		"--documents d.txt --queries q.txt --qrels r.tsv --columns query=1,document=2,grade=9 --k 10": "columns: grade",
 	} {

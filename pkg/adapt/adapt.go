@@ -261,8 +261,11 @@ func ready(c *Corpus, o Options) (*comparing, error) {
 	if without > 0 {
 		w.notes = append(w.notes, fmt.Sprintf("left out, since no document is relevant to them: %d of %d queries", without, without+len(w.asked)))
 	}
-	if least := max(2*o.Folds, judge.MinTrials); len(w.asked) < least {
-		return nil, fmt.Errorf("adapt: %d queries with a relevant document, want at least %d", len(w.asked), least)
+	switch n := len(w.asked); {
+	case n < judge.MinTrials:
+		return nil, fmt.Errorf("adapt: %d queries with a relevant document, want at least %d", n, judge.MinTrials)
+	case o.Folds > n/2:
+		return nil, fmt.Errorf("adapt: folds: %d is not allowed, want 2 to %d, half of the queries with a relevant document", o.Folds, n/2)
 	}
 	return w, nil
 }
@@ -322,8 +325,13 @@ func Compare(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 		r.Rows[k] = Row{Way: way, Values: make([]Values, len(w.asked))}
 	}
 	steps := &steps{told: o.Progress, total: o.Folds * 2 * (len(o.Learners) + 1)}
-	errs, drawn := make([]error, o.Folds), make([]int, o.Folds)
+	drawn := make([]int, o.Folds)
+	within, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	cores.Do(o.Folds, func(f int) {
+		if within.Err() != nil { // another part has failed
+			return
+		}
 		var train, test []asked
 		var places []int
 		for i, q := range w.asked {
@@ -333,17 +341,17 @@ func Compare(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 				train = append(train, q)
 			}
 		}
-		errs[f] = func() error {
-			chosen, err := w.choice(ctx, f, train, test, steps)
+		err := func() error {
+			chosen, err := w.choice(within, f, train, test, steps)
 			if err != nil {
 				return err
 			}
-			methods, n, err := w.learn(ctx, f, train, test, steps)
+			methods, n, err := w.learn(within, f, train, test, steps)
 			if err != nil {
 				return err
 			}
 			drawn[f] = n
-			values, err := rank(ctx, c, methods, test, nil, o.K)
+			values, err := rank(within, c, methods, test, nil, o.K)
 			steps.add()
 			for k := range values {
 				for i, v := range values[k] {
@@ -355,8 +363,11 @@ func Compare(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 			}
 			return err
 		}()
+		if err != nil {
+			stop(fmt.Errorf("part %d of %d: %w", f+1, o.Folds, err)) // the first counts: the others stop by it
+		}
 	})
-	if err := cmp.Or(ctx.Err(), errors.Join(errs...)); err != nil {
+	if err := cmp.Or(ctx.Err(), context.Cause(within)); err != nil {
 		return nil, err
 	}
 	r.Drawn, r.Notes = slices.Max(drawn), w.notes

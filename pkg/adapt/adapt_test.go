@@ -274,6 +274,60 @@ func TestZeros(t *testing.T) {
 	}
 }
 
+// Numbers whose squares overflow are refused; those whose inverse does have a direction.
+func TestSizes(t *testing.T) {
+	base := topics(1, 60, false)
+	scaled := func(by float64) *Corpus {
+		var x, q mat.Dense
+		x.Scale(by, base.Documents.(rows).Dense)
+		q.Scale(by, base.Queries.(rows).Dense)
+		return &Corpus{rows{&x}, rows{&q}, base.Judged}
+	}
+	for _, op := range Operators() {
+		for _, by := range []float64{1e160, 1e307} {
+			if _, err := Compare(t.Context(), scaled(by), Options{Operator: op, Learners: []string{"oasis"}}); err == nil || !strings.Contains(err.Error(), "squared lengths overflow") {
+				t.Errorf("%s, times %v: %v", op, by, err)
+			}
+		}
+	}
+	w := &comparing{Options: Options{Operator: Cosine}}
+	ways := []method{w.method(Way{"", AsItIs}, nil, nil)}
+	ready, err := ready(base, Options{Folds: 2, Operator: Cosine})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(by float64) Values {
+		values, err := rank(t.Context(), scaled(by), ways, ready.asked, nil, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return values[0][0]
+	}
+	if got, want := of(1e-309), of(1); !slices.Equal(got[:], want[:]) {
+		t.Errorf("%v of tiny numbers, want %v", got, want)
+	}
+	x := mat.NewDense(1, 2, []float64{5e-324, 0})
+	if toUnit(x); x.At(0, 0) != 1 || x.At(0, 1) != 0 {
+		t.Errorf("direction %v", x.RawRowView(0))
+	}
+}
+
+// A learner that fails is told once, with the part of the queries, and others stop.
+func TestFailure(t *testing.T) {
+	c := topics(1, 60, false)
+	c.Documents = rows{mat.NewDense(600, 12, nil)}
+	c.Queries = rows{mat.NewDense(60, 12, nil)}
+	_, err := Compare(t.Context(), c, Options{Operator: Euclidean, Learners: []string{"itml"}})
+	if err == nil || !strings.HasPrefix(err.Error(), "part ") || !strings.Contains(err.Error(), " of 5: itml: ") || strings.Contains(err.Error(), "\n") {
+		t.Error(err)
+	}
+	for _, folds := range []int{31, math.MaxInt/2 + 1, math.MaxInt} {
+		if _, err := Compare(t.Context(), topics(1, 60, false), Options{Folds: folds}); err == nil || !strings.Contains(err.Error(), "is not allowed, want 2 to 30") {
+			t.Errorf("%d folds: %v", folds, err)
+		}
+	}
+}
+
 // What helps is found, and where it is not there, nothing is: of 20 seeds each. At the level of .05 two-sided, "take" has one chance in 40 on shuffled judgements; more than
 // 3 of 20 have a chance below 2 in 1,000.
 func TestVerdicts(t *testing.T) {

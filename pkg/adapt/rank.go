@@ -3,6 +3,8 @@ package adapt
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -42,25 +44,38 @@ type mapping struct {
 	a           *mat.Dense // nil for the identity
 }
 
-// of maps the rows of x, which it may change. A row that has no direction where one is needed becomes zeros.
-func (m mapping) of(x *mat.Dense) *mat.Dense {
+// of maps the rows of x, which it may change. A row that has no direction where one is needed becomes zeros. It returns an error if the squared length of an image overflows.
+func (m mapping) of(x *mat.Dense) (*mat.Dense, error) {
 	if m.unit {
 		toUnit(x)
 	}
 	if m.a != nil {
 		x = matrix.Mul(x, m.a.T())
 	}
+	if n, _ := x.Dims(); m.a != nil || !m.unit {
+		for i := range n {
+			if row := x.RawRowView(i); !(floats.Dot(row, row) <= math.MaxFloat64/4) { // then no score overflows
+				return nil, errOverflow
+			}
+		}
+	}
 	if m.after {
 		toUnit(x)
 	}
-	return x
+	return x, nil
 }
+
+var errOverflow = errors.New("adapt: squared lengths overflow: scale the vectors down")
 
 func toUnit(x *mat.Dense) {
 	n, _ := x.Dims()
 	for i := range n {
 		row := x.RawRowView(i)
 		if largest := floats.Norm(row, math.Inf(1)); largest > 0 {
+			if largest < 1/math.MaxFloat64 { // of which the inverse overflows
+				floats.Scale(1<<60, row)
+				largest *= 1 << 60
+			}
 			floats.Scale(1/largest, row)
 			floats.Scale(1/floats.Norm(row, 2), row)
 		}
@@ -189,8 +204,13 @@ func rank(ctx context.Context, c *Corpus, methods []method, queries []asked, amo
 	images := make([]*mat.Dense, len(methods))
 	targets := make([][][]*target, len(methods))
 	for m, by := range methods {
-		images[m] = by.query.of(mat.DenseCopyOf(x))
-		z := by.document.of(mat.DenseCopyOf(y))
+		var z *mat.Dense
+		if images[m], err = by.query.of(mat.DenseCopyOf(x)); err == nil {
+			z, err = by.document.of(mat.DenseCopyOf(y))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", by.Way, err)
+		}
 		s := by.scores(images[m], z)
 		out[m], targets[m] = make([]Values, len(queries)), make([][]*target, len(queries))
 		for i, q := range queries {
@@ -233,10 +253,13 @@ func rank(ctx context.Context, c *Corpus, methods []method, queries []asked, amo
 				err = c.Documents.ReadRows(block.RawMatrix().Data, from)
 			}
 		}
-		if err != nil {
+		fail := func(err error) {
 			mu.Lock()
+			defer mu.Unlock()
 			failed = cmp.Or(failed, err)
-			mu.Unlock()
+		}
+		if err != nil {
+			fail(err)
 			return
 		}
 		var linear *mat.Dense // of the mapping before, without after
@@ -244,11 +267,16 @@ func rank(ctx context.Context, c *Corpus, methods []method, queries []asked, amo
 		for m, by := range methods {
 			before := mapping{unit: by.document.unit, a: by.document.a}
 			if m == 0 || before != made {
-				linear, made = before.of(mat.DenseCopyOf(block)), before
+				if linear, err = before.of(mat.DenseCopyOf(block)); err != nil {
+					fail(fmt.Errorf("%s: %w", by.Way, err))
+					return
+				}
+				made = before
 			}
 			z := linear
 			if by.document.after {
-				z = mapping{after: true}.of(mat.DenseCopyOf(linear))
+				z = mat.DenseCopyOf(linear)
+				toUnit(z)
 			}
 			s := by.scores(images[m], z)
 			counts := make([][]int, len(queries))
