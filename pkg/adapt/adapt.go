@@ -225,8 +225,8 @@ func ready(c *Corpus, o Options) (*comparing, error) {
 		switch {
 		case j.Query < 0 || j.Query >= queries || j.Document < 0 || j.Document >= documents:
 			return nil, fmt.Errorf("adapt: judgement %d names a query or document that is not there", i)
-		case !(j.Grade >= 0) || j.Grade > 64: // gains are 2^grade
-			return nil, fmt.Errorf("adapt: judgement %d: grade: %v is not allowed, want 0 to 64", i, j.Grade)
+		case !(j.Grade >= 0 && j.Grade <= feedback.MaxGrade):
+			return nil, fmt.Errorf("adapt: judgement %d: grade: %v is not allowed, want 0 to %d", i, j.Grade, feedback.MaxGrade)
 		case seen[p]:
 			return nil, fmt.Errorf("adapt: judgement %d judges a document of a query twice", i)
 		case c.Queries == nil && j.Query == j.Document:

@@ -69,6 +69,9 @@ type Judgement struct {
 	Grade           float64
 }
 
+// MaxGrade is the largest grade: gains are 2^grade.
+const MaxGrade = 64
+
 // Pairs are the labelled pairs of a file, in its order.
 type Pairs struct {
 	// Name is that of the file, for messages.

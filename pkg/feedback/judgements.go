@@ -3,7 +3,6 @@ package feedback
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 )
 
@@ -26,7 +25,7 @@ type Judgements struct {
 
 // ReadJudgements reads how relevant documents are to queries (qrels), "query,document,grade": as BEIR has them, with the header query-id,
 // corpus-id, score; or with other names (see the package documentation); or three columns without a header. The four columns of TREC are read
-// with Form.Columns, query=1,document=3,grade=4. A grade is a finite number ≥ 0, and the higher the more relevant. name is that of the file, for messages. A query
+// with Form.Columns, query=1,document=3,grade=4. A grade is a number from 0 to MaxGrade, and the higher the more relevant. name is that of the file, for messages. A query
 // or document that is not among those given, another grade, a document that is judged twice for one query, and a file without judgements are
 // errors. It panics if there is no query or no document.
 func ReadJudgements(r io.Reader, name string, queries, documents Objects, form Form) (*Judgements, error) {
@@ -63,8 +62,8 @@ func ReadJudgements(r io.Reader, name string, queries, documents Objects, form F
 			}
 		}
 		grade, err := strconv.ParseFloat(row.cells[2], 64)
-		if err != nil || !(grade >= 0) || math.IsInf(grade, 1) {
-			return t.bad(row.line, "grade", fmt.Errorf("%s is not allowed, want a finite number >= 0: 0 for what is not relevant", clip(row.cells[2])))
+		if err != nil || !(grade >= 0 && grade <= MaxGrade) {
+			return t.bad(row.line, "grade", fmt.Errorf("%s is not allowed, want a number from 0, for what is not relevant, to %d", clip(row.cells[2]), MaxGrade))
 		}
 		if first, twice := places[pair]; twice {
 			return t.bad(row.line, "query and document", fmt.Errorf("%s and %s are judged in %s, too", clip(row.cells[0]), clip(row.cells[1]), t.place(first)))
