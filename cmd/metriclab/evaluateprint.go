@@ -19,6 +19,8 @@ func divided(p model.Plan, e *model.Facts) string {
 		what := plural.Of(0, noun(e))[2:]
 		return fmt.Sprintf("%s, %.3g %% of the items held out, seed %d; on average %.0f %s to learn from, %.0f held out, %.0f across dropped",
 			plural.Of(e.Planned, "split"), 100*p.Share, p.Seed, average(e.Train), what, average(e.Test), average(e.Dropped))
+	case noun(e) == "judgement":
+		return fmt.Sprintf("%d x %d-fold cross-validation over queries, whose documents are known, seed %d", p.Repeats, p.Folds, p.Seed)
 	case e.Classes == nil && e.Train != nil:
 		return fmt.Sprintf("%d x %d-fold cross-validation over questions, whose items are known on both sides, seed %d", p.Repeats, p.Folds, p.Seed)
 	case e.Classes == nil:
@@ -225,6 +227,8 @@ func noun(e *model.Facts) string {
 		return ""
 	case e.Measures[0].Name == model.MeasureTriplets:
 		return "comparison"
+	case e.Measures[0].Name == model.MeasureNDCG:
+		return "judgement"
 	}
 	return "pair"
 }

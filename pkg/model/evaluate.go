@@ -32,7 +32,7 @@ type Plan struct {
 	Ks []int
 	// Folds is the number of parts of a cross-validation of rows, objects or questions; 0 means 5, or their number
 	// if that is less, otherwise at least 2. With pairs, and with comparisons or judgements of vectors, 0 holds out a share of items; otherwise it holds out questions, of which the
-	// items are known, and drops none.
+	// items are known, and drops none; of judgements, queries.
 	Folds int
 	// Share is the share of items that a split holds out, of pairs and of comparisons of vectors, more than 0 and less than 1; 0 means 0.3.
 	Share float64

@@ -71,7 +71,7 @@ var ofComparisons = form[metric.Triplet]{
 	related: compared, replaced: recompared,
 	lacks: func(train, test []metric.Triplet) error {
 		if len(train) == 0 || len(test) == 0 {
-			return fmt.Errorf("%d comparisons to learn from and %d held out: more comparisons, or another share of items to hold out, may help", len(train), len(test))
+			return fmt.Errorf("%d comparisons to learn from and %d held out: more comparisons, or another share or other folds to hold out, may help", len(train), len(test))
 		}
 		return nil
 	},
@@ -85,7 +85,7 @@ var ofComparisons = form[metric.Triplet]{
 func both(links []metric.Link, what string) error {
 	for _, label := range []metric.Label{metric.Similar, metric.Dissimilar} {
 		if !slices.ContainsFunc(links, func(l metric.Link) bool { return l.Label == label }) {
-			return fmt.Errorf("no %s pair is %s: more pairs, or another share of items to hold out, may help", what, map[metric.Label]string{metric.Similar: "similar", metric.Dissimilar: "dissimilar"}[label])
+			return fmt.Errorf("no %s pair is %s: more pairs, or another share or other folds to hold out, may help", what, map[metric.Label]string{metric.Similar: "similar", metric.Dissimilar: "dissimilar"}[label])
 		}
 	}
 	return nil
@@ -204,8 +204,14 @@ func (n *known[T]) divide(rng *rand.Rand, s, held int) (d division[T], again boo
 	return d, again, err
 }
 
-// question tells what v answers, whatever the answer is: its items, the first one before the others if it is compared with them.
+// question tells what v answers, whatever the answer is: its items, the first one before the others if it is compared with them; of a judgement, its query.
 func (f form[T]) question(v T) (q [3]int) {
+	if f.divides != nil {
+		for k, i := range f.divides(&v) {
+			q[k] = *i
+		}
+		return q
+	}
 	items := f.items(&v)
 	from := len(items) - 2 // a pair has no order
 	for k, i := range items {

@@ -3,8 +3,8 @@ package model
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -24,7 +24,7 @@ const MeasureNDCG = "nDCG"
 // that is less relevant to it; by learners of pairs, that documents of a grade above 0 are similar to it, and those of grade 0 are not. An evaluation holds out queries, with all that is judged of them, and knows the documents. Plan.Ks has one k for nDCG, 10 by default. Queries with one grade alone
 // say nothing and are left out.
 //
-// Problems with it return an error if a judgement names a row that is not there, has a grade that is negative or not finite, or judges a pair twice, or if the two files differ in dimension.
+// Problems with it return an error if a judgement names a row that is not there, has a grade that is not from 0 to feedback.MaxGrade, or judges a pair twice, or if the two files differ in dimension.
 func QueriesOfVectors(queries, documents Source, judged []feedback.Judgement) Problem {
 	t := ofVectors[feedback.Judgement]{
 		form: ofJudgements, of: "queries with judgements", takes: judgementLearners,
@@ -135,8 +135,8 @@ var ofJudgements = form[feedback.Judgement]{
 			if j.Query < 0 || j.Document < 0 || j.Query >= rows || j.Document >= rows {
 				return fmt.Errorf("model: judgement %d names a query or document that is not there", i)
 			}
-			if !(j.Grade >= 0) || math.IsInf(j.Grade, 1) {
-				return fmt.Errorf("model: judgement %d: grade: %v is not allowed, want a finite number >= 0", i, j.Grade)
+			if !(j.Grade >= 0 && j.Grade <= feedback.MaxGrade) {
+				return fmt.Errorf("model: judgement %d: grade: %v is not allowed, want 0 to %d", i, j.Grade, feedback.MaxGrade)
 			}
 			if p := (pair{j.Query, j.Document}); seen[p] {
 				return fmt.Errorf("model: judgement %d judges a document of a query twice", i)
@@ -234,7 +234,12 @@ func learnJudgements(ctx context.Context, m *Vectors, f fitting, n *known[feedba
 }
 
 func scoreQueries(_ context.Context, _ metric.SqDister, z sides[feedback.Judgement], k int, _ bool) (outcome, error) {
-	queries := byQuery(z.tested.list)
+	queries := slices.DeleteFunc(byQuery(z.tested.list), func(of []feedback.Judgement) bool { // a sample, or vectors of zeros, may leave one grade
+		return !slices.ContainsFunc(of, func(j feedback.Judgement) bool { return j.Grade != of[0].Grade })
+	})
+	if len(queries) == 0 {
+		return outcome{}, errors.New("model: no query that is held out has documents of two grades: more judgements may help")
+	}
 	gain := 0.0
 	for _, of := range queries {
 		gain += ndcg(z.b, of, k) / float64(len(queries))

@@ -68,6 +68,32 @@ func TestQueries(t *testing.T) {
 	}
 }
 
+// Folds hold out queries with all that is judged of them. Queries that a sample leaves with one grade do not count.
+func TestFoldsOfQueries(t *testing.T) {
+	q, d, judged := judgedSet(t)
+	fq, fd := vectorFile(t, q, false), vectorFile(t, d, true)
+	pr := QueriesOfVectors(fq, fd, judged)
+	e := MustEvaluate(t, pr, Recipe{Learner: "itml"}, Plan{Folds: 6, Repeats: 1})
+	for s, n := range e.Test {
+		if n != 4*12 || e.Dropped[s] != 0 {
+			t.Errorf("split %d: %d judgements held out, %d dropped, want 48 and 0", s, n, e.Dropped[s])
+		}
+	}
+	if gain := e.Minus(Cosine, MeasureNDCG).Summary.Mean; !(gain > .1) {
+		t.Errorf("gain %v", gain)
+	}
+	Refused(t, "more folds than queries", ErrorOf(Evaluate(t.Context(), pr, Recipe{Learner: "itml"}, Plan{Folds: 25})), "folds: 25 is not allowed, want 2 to the number of questions, 24")
+	few, _, err := pr.Sample(rand.New(rand.NewPCG(6, 4)), 80)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range MustEvaluate(t, few, Recipe{Learner: "itml"}, Plan{}).Of("itml", MeasureNDCG).Values {
+		if !(v >= 0 && v <= 1) {
+			t.Errorf("nDCG %v of a sample", v)
+		}
+	}
+}
+
 // nDCG is that by the definition, averaged over all orders of documents at equal distances.
 func TestNDCG(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 3))
@@ -143,6 +169,7 @@ func TestQueriesRefused(t *testing.T) {
 		"not there":                    QueriesOfVectors(fq, fd, with(feedback.Judgement{Document: 40, Grade: 1})),
 		"grade: -1 is not allowed":     QueriesOfVectors(fq, fd, with(feedback.Judgement{Document: 39, Grade: -1})),
 		"grade: +Inf is not allowed":   QueriesOfVectors(fq, fd, with(feedback.Judgement{Document: 39, Grade: math.Inf(1)})),
+		"grade: 65 is not allowed":     QueriesOfVectors(fq, fd, with(feedback.Judgement{Document: 39, Grade: 65})),
 		"judges a document":            QueriesOfVectors(fq, fd, with(judged[0])),
 		"no judgements":                QueriesOfVectors(fq, fd, []feedback.Judgement{{Query: 0, Document: 1}, {Query: 0, Document: 2}}),
 		"vectors of 4 numbers and":     QueriesOfVectors(fq, vectorFile(t, mat.NewDense(40, 3, nil), false), judged),
