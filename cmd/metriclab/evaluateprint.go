@@ -106,6 +106,7 @@ type factsJSON struct {
 	Similar      int            `json:"similar,omitempty"`
 	Dissimilar   int            `json:"dissimilar,omitempty"`
 	Comparisons  int            `json:"comparisons,omitempty"`
+	Judgements   int            `json:"judgements,omitempty"`
 	Questions    int            `json:"questions,omitempty"`
 	Contradicted *int           `json:"contradicted,omitempty"` // questions answered both ways
 	Outvoted     *int           `json:"outvoted,omitempty"`     // answers that any distances contradict
@@ -150,6 +151,8 @@ func (a *app) factsJSON(on ready, e *model.Facts, p model.Plan) factsJSON {
 		out.Pairs, out.Dissimilar = e.Known, e.Known-e.Similar
 	case "comparison":
 		out.Comparisons = e.Known
+	case "judgement":
+		out.Judgements = e.Known
 	}
 	if g := e.Agreement; g != nil {
 		out.Questions, out.Contradicted, out.Outvoted = g.Questions, &g.Contradicted, &g.Outvoted

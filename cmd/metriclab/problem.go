@@ -151,6 +151,11 @@ func (f *problemFlags) name(c *cobra.Command, args []string) (*posed, error) {
 	q.inputs = slices.DeleteFunc([]string{f.documents.vectors, f.queries.vectors, f.qrels, f.vectors, f.ids, f.gram, f.labels, f.constraints, f.triplets, f.pairs.file}, func(path string) bool { return path == "" })
 	if q.kind.table() {
 		q.table, q.inputs = args[0], append(q.inputs, args[0])
+	}
+	if len(slices.DeleteFunc(slices.Clone(q.inputs), func(path string) bool { return path != stdin })) > 1 {
+		wrong("- is standard input: want it once")
+	}
+	if q.kind.table() {
 		rows := f.checkRows(c, args[0])
 		errs = append(errs, rows)
 		if rows == nil {
