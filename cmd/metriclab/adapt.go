@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"metriclab/internal/atomicfile"
 	"metriclab/internal/plural"
 	"metriclab/pkg/adapt"
 	"metriclab/pkg/feedback"
@@ -151,7 +153,7 @@ func (f *adaptFlags) check(c *cobra.Command) error {
 			wrong("flag --way: %w", err)
 		case !given("out"):
 			wrong("flag --way: only together with --out")
-		case !slices.Contains(f.learners, way.Learner):
+		case !slices.ContainsFunc(f.learners, func(name string) bool { return strings.EqualFold(name, way.Learner) }):
 			wrong("flag --way: %s is none of --learners %s", way.Learner, strings.Join(f.learners, ","))
 		}
 	}
@@ -171,18 +173,40 @@ func (f *adaptFlags) checkOut() error {
 		return usageError{errors.New("flag --out: no folder given")}
 	}
 	entries, err := os.ReadDir(f.out)
+	there := f.out // the folder in which something is made
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil
+		if _, err := os.Lstat(f.out); err == nil {
+			return fmt.Errorf("flag --out: %s is a link to no folder", f.out)
+		}
+		for up := ""; errors.Is(err, os.ErrNotExist) && up != there; _, err = os.Stat(there) {
+			up, there = there, filepath.Dir(filepath.Clean(there))
+		}
 	case err != nil:
 		return fmt.Errorf("flag --out: %w", err)
 	}
 	for _, e := range entries {
-		if !slices.Contains(adapt.Files(), e.Name()) {
+		if ok, _ := filepath.Match(".metriclab-*.tmp", e.Name()); ok { // what a killed process left
+			continue
+		}
+		if !slices.Contains(adapt.Files(), e.Name()) || e.IsDir() {
 			return fmt.Errorf("flag --out: %s has %s, which is no file of an adapter; want a folder that is new or empty", f.out, e.Name())
 		}
 	}
+	if err := atomicfile.CheckWritable(there); err != nil {
+		if e, ok := errors.AsType[*fs.PathError](err); ok {
+			err = e.Err // its path is a random one
+		}
+		return fmt.Errorf("flag --out: the folder %s is not writable: %w", there, err)
+	}
 	return nil
+}
+
+// among tells whether the queries are the documents.
+func (f *adaptFlags) among() bool {
+	d, err := os.Stat(f.documents.vectors)
+	q, other := os.Stat(f.queries.vectors)
+	return err == nil && other == nil && os.SameFile(d, q) && f.documents.ids == f.queries.ids
 }
 
 // openVectors opens vectors and reads their ids.
@@ -191,7 +215,11 @@ func (a *app) openVectors(ctx context.Context, v vectorFlags, what string) (*lin
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(a.err, "%s: %s: %s of %d numbers\n", what, tableName(v.vectors), plural.Of(in.File.Rows(), "vector"), in.File.Dim())
+	ids := ""
+	if in.Objects.Names == nil {
+		ids = ", without ids: rows have numbers from 0"
+	}
+	fmt.Fprintf(a.err, "%s: %s: %s of %d numbers%s\n", what, tableName(v.vectors), plural.Of(in.File.Rows(), "vector"), in.File.Dim(), ids)
 	return in, nil
 }
 
@@ -236,7 +264,9 @@ func (a *app) adapt(c *cobra.Command, f *adaptFlags) error {
 	defer documents.File.Close()
 	corpus := &adapt.Corpus{Documents: documents.File}
 	queries := documents
-	if f.queries.vectors != "" {
+	if f.queries.vectors != "" && f.among() {
+		a.note(f.queries.vectors, []string{"documents are the queries: none is found for itself"})
+	} else if f.queries.vectors != "" {
 		if queries, err = a.openVectors(ctx, f.queries, "queries"); err != nil {
 			return err
 		}
@@ -246,6 +276,13 @@ func (a *app) adapt(c *cobra.Command, f *adaptFlags) error {
 	var what string
 	if corpus.Judged, what, err = f.judgements(ctx, a, queries.Objects, documents.Objects); err != nil {
 		return err
+	}
+	if corpus.Queries == nil {
+		n := len(corpus.Judged)
+		corpus.Judged = slices.DeleteFunc(corpus.Judged, func(j feedback.Judgement) bool { return j.Query == j.Document })
+		if n -= len(corpus.Judged); n > 0 {
+			a.note(tableName(cmpOr(f.qrels, f.events)), []string{fmt.Sprintf("left out, since they judge a document for itself: %s", plural.Of(n, "judgement"))})
+		}
 	}
 	o := f.options()
 	progress, end := a.meter(ctx, work{noun: "step"})

@@ -136,6 +136,12 @@ func TestAdaptRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeTest(t, "mine/notes.txt", "mine\n")
+	if err := os.MkdirAll("folder/map.npy", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("nowhere", "link"); err != nil {
+		t.Skip(err)
+	}
 	for line, want := range map[string]string{
 		"":                                  "flag --documents: no file given",
 		"--documents d.txt":                 "want one of them, got none",
@@ -155,6 +161,8 @@ func TestAdaptRefused(t *testing.T) {
 		"--documents d.txt --queries q.txt --qrels r.tsv --out a --way rca:query":                     "flag --way: rca is none of --learners",
 		"--documents d.txt --queries q.txt --qrels r.tsv --out a --way oasis:cosine":                  `flag --way: "oasis:cosine" is not allowed`,
 		"--documents d.txt --queries q.txt --qrels r.tsv --out mine":                                  "mine has notes.txt, which is no file of an adapter",
+		"--documents d.txt --queries q.txt --qrels r.tsv --out folder":                                "folder has map.npy, which is no file of an adapter",
+		"--documents d.txt --queries q.txt --qrels r.tsv --out link":                                  "link is a link to no folder",
 		"--documents d.txt --queries q.txt --qrels r.tsv --document-ids q.txt":                        "d.txt have",
 		"--documents d.txt --queries p.csv --qrels r.tsv":                                             "p.csv:1: want a list of numbers",
 		"--documents q.txt --queries q.txt --qrels r.tsv":                                             "is the name of no object",
@@ -171,6 +179,53 @@ func TestAdaptRefused(t *testing.T) {
 	}
 }
 
+// Before the work it is known whether the folder can be written.
+func TestAdaptUnwritable(t *testing.T) {
+	c := inCorpus(t)
+	if err := os.Mkdir("closed", 0o555); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := os.Create("closed/probe"); err == nil {
+		_ = f.Close()
+		t.Skip("nothing is closed to this user")
+	}
+	for _, out := range []string{"closed", "closed/new/a"} {
+		line := "adapt --documents absent --queries q.txt --qrels r.tsv --out " + out
+		if code := c.run(strings.Fields(line)...); code == exitOK || !strings.Contains(c.err.String(), "flag --out: the folder closed is not writable") {
+			t.Errorf("%s: exit code %d: %s", line, code, c.err.String())
+		}
+	}
+}
+
+// The documents as queries are documents among themselves: what is judged of one for another is not learned from while that one is held out.
+func TestAdaptAmong(t *testing.T) {
+	c := inCorpus(t)
+	var qrels, pairs strings.Builder
+	qrels.WriteString("query,document,grade\nd0,d0,1\n")
+	pairs.WriteString("i,j,label\n")
+	for i := range 60 {
+		near, far := i+60, i+121
+		fmt.Fprintf(&qrels, "d%d,d%d,1\nd%d,d%d,0\n", i, near, i, far)
+		fmt.Fprintf(&pairs, "d%d,d%d,1\nd%d,d%d,-1\n", i, near, i, far)
+	}
+	writeTest(t, "qrels.csv", qrels.String())
+	writeTest(t, "pairs.csv", pairs.String())
+	table := func(line string) string {
+		if code := c.run(strings.Fields("adapt --documents d.txt --learners OASIS --out a --way oasis:query " + line)...); code != exitOK {
+			t.Fatalf("%s: exit code %d: %s", line, code, c.err.String())
+		}
+		_, after, _ := strings.Cut(c.out.String(), "\n")
+		return after
+	}
+	want := table("--pairs pairs.csv")
+	if err := os.WriteFile("a/.metriclab-7.tmp", nil, 0o666); err != nil { // as a killed process leaves it
+		t.Fatal(err)
+	}
+	if got := table("--queries ./d.txt --qrels qrels.csv"); got != want || !strings.Contains(c.err.String(), "judge a document for itself: 1 judgement") {
+		t.Errorf("%s%s, want %s", c.err.String(), got, want)
+	}
+}
+
 // The same judgements are a problem of fit, evaluate and compare.
 func TestJudgedQueries(t *testing.T) {
 	c := inCorpus(t)
@@ -183,6 +238,14 @@ func TestJudgedQueries(t *testing.T) {
 		if code := c.run(strings.Fields(line)...); code != exitOK || !strings.Contains(c.out.String(), want) {
 			t.Errorf("%s: exit code %d: %s%s, want %q", line, code, c.out.String(), c.err.String(), want)
 		}
+	}
+	for _, line := range []string{"evaluate --documents - --queries - --qrels r.tsv --learner itml", "compare --vectors d.txt --pairs - --ids -"} {
+		if code := c.run(strings.Fields(line)...); code != exitUsage || !strings.Contains(c.err.String(), "- is standard input: want it once") {
+			t.Errorf("%s: exit code %d: %s", line, code, c.err.String())
+		}
+	}
+	if code := c.run(strings.Fields("evaluate" + of + "--learner lego --folds 5 --repeats 2 --json")...); code != exitOK || !strings.Contains(c.out.String(), `"judgements": 360`) || strings.Contains(c.out.String(), `"pairs"`) {
+		t.Errorf("exit code %d: %s%s", code, c.out.String(), c.err.String())
 	}
 	if code := c.run(strings.Fields("fit --documents d.txt --queries q.txt --learner itml")...); code != exitUsage || !strings.Contains(c.err.String(), "flags --queries and --qrels: want both") {
 		t.Errorf("exit code %d: %s", code, c.err.String())
