@@ -148,14 +148,15 @@ type Row struct {
 	Way
 	// Values are those of each held-out query, in the order of Result.Queries.
 	Values []Values
-	// Mean is of the measures, Over that of their differences from the index as it is, paired by query. Of Condensed only those queries count that have it.
+	// Mean is of the measures, Over that of their differences from the index as it is, paired by query. Of Condensed only those queries count that have it. The intervals are at
+	// 95 %, but those of the differences in the two measures that decide, NDCG and LogRank, which are at 97.5 %.
 	Mean, Over [measures]judge.Summary
 }
 
 // Result is what Compare finds.
 type Result struct {
 	Options
-	// Queries are the rows of those that were held out once each, ascending; Judged how much is judged of them; Drawn the documents that were drawn at random since
+	// Queries are the rows of those that were held out once each, of equal vectors the first one; Judged how much is judged of them; Drawn the documents that were drawn at random since
 	// nothing was judged less relevant.
 	Queries       []int
 	Judged, Drawn int
@@ -165,7 +166,7 @@ type Result struct {
 	Nested Row
 	// Chosen is the index in Rows of the way to take: the best; or one that needs no new index, if it is better than the index as it is (see Better), and not worse than the best.
 	Chosen int
-	// Take says that Nested is better than the index as it is.
+	// Take says that Nested is better than the index as it is, and so is what was chosen.
 	Take  bool
 	Notes []string
 }
@@ -208,6 +209,7 @@ type comparing struct {
 	*Corpus
 	asked []asked
 	notes []string
+	print [2]map[int]uint64 // of the rows of queries and of documents that are judged
 }
 
 // ready checks what is judged and leaves out what cannot be used.
@@ -235,14 +237,15 @@ func ready(c *Corpus, o Options) (*comparing, error) {
 		seen[p] = true
 		of[j.Query] = append(of[j.Query], j)
 	}
-	none, err := c.undirected(of, o.Operator)
-	if err != nil {
+	if err := w.look(of); err != nil {
 		return nil, err
 	}
-	without, zeros := 0, 0
+	// Queries with equal vectors are one: else what is learned from the one would be scored by the other.
+	first := map[uint64]int{} // the place in asked
+	without, zeros, copies := 0, 0, 0
 	for _, q := range slices.Sorted(maps.Keys(of)) {
 		judged := slices.DeleteFunc(of[q], func(j feedback.Judgement) bool {
-			out := none[0][j.Query] || none[1][j.Document]
+			out := w.print[0][j.Query] == 0 || w.print[1][j.Document] == 0
 			if out {
 				zeros++
 			}
@@ -252,8 +255,23 @@ func ready(c *Corpus, o Options) (*comparing, error) {
 			without++
 			continue
 		}
-		slices.SortFunc(judged, func(a, b feedback.Judgement) int { return cmp.Compare(a.Document, b.Document) })
-		w.asked = append(w.asked, asked{q, judged})
+		at, copied := first[w.print[0][q]]
+		if !copied {
+			first[w.print[0][q]] = len(w.asked)
+			w.asked = append(w.asked, asked{q, judged})
+			continue
+		}
+		copies++
+		w.asked[at].join(judged, c.Queries == nil)
+	}
+	for _, q := range w.asked {
+		slices.SortFunc(q.judged, func(a, b feedback.Judgement) int {
+			return cmp.Or(cmp.Compare(w.print[1][a.Document], w.print[1][b.Document]), cmp.Compare(a.Document, b.Document))
+		})
+	}
+	slices.SortFunc(w.asked, func(a, b asked) int { return cmp.Compare(w.print[0][a.query], w.print[0][b.query]) }) // whatever their rows
+	if copies > 0 {
+		w.notes = append(w.notes, fmt.Sprintf("queries whose vector is that of an earlier one, and which count as one with it: %d", copies))
 	}
 	if zeros > 0 {
 		w.notes = append(w.notes, fmt.Sprintf("left out, since a vector of zeros has no direction: %s", plural.Of(zeros, "judgement")))
@@ -272,12 +290,23 @@ func ready(c *Corpus, o Options) (*comparing, error) {
 
 func relevant(j feedback.Judgement) bool { return j.Grade > 0 }
 
-// undirected finds which queries and documents among those judged are vectors of zeros, if these have no place in the index.
-func (c *Corpus) undirected(of map[int][]feedback.Judgement, op Operator) (none [2]map[int]bool, err error) {
-	none = [2]map[int]bool{{}, {}}
-	if op != Cosine {
-		return none, nil
+// join takes in what is judged of a copy of the query: of two grades the higher one.
+func (q *asked) join(judged []feedback.Judgement, self bool) {
+	for _, j := range judged {
+		if self && j.Document == q.query {
+			continue
+		}
+		j.Query = q.query
+		if at := slices.IndexFunc(q.judged, func(k feedback.Judgement) bool { return k.Document == j.Document }); at >= 0 {
+			q.judged[at].Grade = max(q.judged[at].Grade, j.Grade)
+		} else {
+			q.judged = append(q.judged, j)
+		}
 	}
+}
+
+// look reads the queries and documents that are judged, and keeps their fingerprints.
+func (w *comparing) look(of map[int][]feedback.Judgement) error {
 	var rows [2][]int
 	for q, judged := range of {
 		rows[0] = append(rows[0], q)
@@ -285,19 +314,33 @@ func (c *Corpus) undirected(of map[int][]feedback.Judgement, op Operator) (none 
 			rows[1] = append(rows[1], j.Document)
 		}
 	}
-	for side, from := range []Source{c.searched(), c.Documents} {
+	for side, from := range []Source{w.searched(), w.Documents} {
+		w.print[side] = map[int]uint64{}
 		slices.Sort(rows[side])
 		x := make([]float64, from.Dim())
 		for _, row := range slices.Compact(rows[side]) {
 			if err := from.ReadRows(x, row); err != nil {
-				return none, err
+				return err
 			}
-			if vector.IsZero(x) {
-				none[side][row] = true
-			}
+			w.print[side][row] = w.fingerprint(x)
 		}
 	}
-	return none, nil
+	return nil
+}
+
+// fingerprint returns a number that vectors have in common which the operator takes for equal but for rounding, and 0 of one that has no place in the index. It changes x.
+func (w *comparing) fingerprint(x []float64) uint64 {
+	if w.Operator == Cosine {
+		if vector.IsZero(x) {
+			return 0
+		}
+		toUnit(mat.NewDense(1, len(x), x))
+	}
+	const kept = 1 << 29 // below it lie the bits that a float32 does not have
+	for i, v := range x {
+		x[i] = math.Float64frombits((math.Float64bits(v) + kept/2) &^ (kept - 1))
+	}
+	return max(vector.Hash(x), 1)
 }
 
 // Compare learns from a part of the queries at a time, and ranks all documents for the others, in each way to search. It returns an error that names the field if an option is
@@ -377,7 +420,9 @@ func Compare(ctx context.Context, c *Corpus, o Options) (*Result, error) {
 	r.Nested.sum(r.Rows[0].Values)
 	r.Chosen = r.choose()
 	r.Nested.Way = Way{Search: "as chosen within"}
-	r.Take, _ = better(r.Nested.Values, r.Rows[0].Values)
+	chosen, _ := better(r.Rows[r.Chosen].Values, r.Rows[0].Values)
+	nested, _ := better(r.Nested.Values, r.Rows[0].Values)
+	r.Take = nested && chosen
 	return r, nil
 }
 
@@ -432,17 +477,24 @@ func (r *Row) sum(base []Values) {
 			}
 		}
 		r.Mean[m], r.Over[m] = judge.Summarize(values), judge.Summarize(over)
+		if m == NDCG || m == LogRank {
+			r.Over[m].Half *= quantile(len(over), level) / quantile(len(over), 2*level)
+		}
 	}
 }
 
 // The two measures that decide, each at the level of a half, since there are two: NDCG of what is seen, and LogRank of what was clicked wherever it lies.
 const level = 0.05 / 2
 
+// quantile is t(1 − level/2, n − 1).
+func quantile(n int, level float64) float64 {
+	return distuv.StudentsT{Sigma: 1, Nu: float64(max(n-1, 1))}.Quantile(1 - level/2)
+}
+
 // better tells whether values are better than those of another way: by the paired interval over queries in one of the measures that decide, and worse in neither. score is the sum of the mean differences, each in standard deviations of the measure over the queries, so that of two ways that are both better the one
 // counts that gains more, not the one that is surer.
 func better(values, than []Values) (better bool, score float64) {
-	n := float64(len(values))
-	t := distuv.StudentsT{Sigma: 1, Nu: max(n-1, 1)}.Quantile(1 - level/2)
+	t := quantile(len(values), level)
 	up, down := false, false
 	for _, m := range []int{NDCG, LogRank} {
 		diff := make([]float64, len(values))
@@ -462,7 +514,7 @@ func better(values, than []Values) (better bool, score float64) {
 		if scale := stat.StdDev(base, nil); scale > 0 {
 			score += mean / scale
 		}
-		of := mean / sd * math.Sqrt(n)
+		of := mean / sd * math.Sqrt(float64(len(values)))
 		up, down = up || of > t, down || of < -t
 	}
 	return up && !down, score
@@ -481,7 +533,13 @@ func best(values [][]Values, may func(k int) bool) (take int) {
 
 // choose is the choice of Result.Chosen.
 func (r *Result) choose() int {
-	dear := best(r.values(), r.learns)
+	dear := best(r.values(), func(k int) bool {
+		gain, _ := better(r.Rows[k].Values, r.Rows[0].Values)
+		return gain && r.learns(k)
+	})
+	if dear == 0 { // nothing is to be taken, and this is shown
+		dear = best(r.values(), r.learns)
+	}
 	cheap := r.WithoutIndex()
 	if cheap == 0 {
 		return dear
@@ -640,17 +698,16 @@ const mostLower = 8
 func (w *comparing) training(f int, train, held []asked) (*training, error) {
 	t := &training{x: w.Documents}
 	first := 0 // the row of document 0
-	out := map[int]bool{}
 	if w.Queries != nil {
 		t.x, first = model.Behind(w.Queries, w.Documents), w.Queries.Rows()
-	} else {
-		for _, q := range held {
-			out[q.query] = true
-		}
+	}
+	out := map[uint64]bool{} // a document may be what is searched for, too
+	for _, q := range held {
+		out[w.print[0][q.query]] = true
 	}
 	rng := w.stream("training", f)
 	for _, q := range train {
-		judged := slices.DeleteFunc(slices.Clone(q.judged), func(j feedback.Judgement) bool { return out[j.Document] })
+		judged := slices.DeleteFunc(slices.Clone(q.judged), func(j feedback.Judgement) bool { return out[w.print[1][j.Document]] })
 		known := map[int]bool{}
 		if w.Queries == nil {
 			known[q.query] = true
@@ -671,7 +728,7 @@ func (w *comparing) training(f int, train, held []asked) (*training, error) {
 			}
 			rng.Shuffle(len(lower), func(a, b int) { lower[a], lower[b] = lower[b], lower[a] })
 			if len(lower) == 0 {
-				d, err := w.draw(rng, func(d int) bool { return known[d] || out[d] })
+				d, err := w.draw(rng, known, out)
 				if err != nil {
 					return nil, err
 				}
@@ -696,19 +753,19 @@ func (w *comparing) training(f int, train, held []asked) (*training, error) {
 	return t, nil
 }
 
-// draw returns a document that is not known, and not a vector of zeros where these have no place.
-func (w *comparing) draw(rng *rand.Rand, known func(d int) bool) (int, error) {
+// draw returns a document that is not known, none of out, and not a vector of zeros where these have no place.
+func (w *comparing) draw(rng *rand.Rand, known map[int]bool, out map[uint64]bool) (int, error) {
 	const most = 1000
 	x := make([]float64, w.Documents.Dim())
 	for range most {
 		d := rng.IntN(w.Documents.Rows())
-		if known(d) {
+		if known[d] {
 			continue
 		}
 		if err := w.Documents.ReadRows(x, d); err != nil {
 			return 0, err
 		}
-		if w.Operator != Cosine || !vector.IsZero(x) {
+		if print := w.fingerprint(x); print != 0 && !out[print] {
 			return d, nil
 		}
 	}
@@ -783,15 +840,12 @@ func (w *comparing) oasis(ctx context.Context, t *training) (*mat.Dense, error) 
 	return mat.DenseCopyOf(l.Matrix().T()), nil
 }
 
-// OfPairs takes labelled pairs of documents as judgements of the second for the first, 1 of a similar pair; each pair once, since two that say the same of each other are no two
-// observations. A pair with both labels counts by most of them, and not at all if these are equal.
+// OfPairs takes labelled pairs of documents as judgements of the later row for the earlier one, 1 of a similar pair; each pair once, since two that say the same of each other are no
+// two observations. A pair with both labels counts by most of them, and not at all if these are equal.
 func OfPairs(links []metric.Link) (judged []feedback.Judgement, notes []string) {
 	var v votes
 	for _, l := range links {
-		if _, turned := v.sum[[2]int{l.J, l.I}]; turned {
-			l.I, l.J = l.J, l.I
-		}
-		v.add(l.I, l.J, int(l.Label))
+		v.add(min(l.I, l.J), max(l.I, l.J), int(l.Label)) // in whichever order it stands
 	}
 	return v.judgements("pair")
 }
