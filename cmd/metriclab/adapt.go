@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,8 +61,8 @@ In each of --folds parts of the queries, learners learn from the other parts. Th
 within these, by a quarter of their queries. "take" means that what is so chosen is better than
 the index as it is on the queries held out: in nDCG of the first --k documents, or in the rank
 of the relevant ones (its geometric mean), by a paired interval at 97.5 %, and worse in
-neither. Recommended (*) and written is the best way, or a map of the query alone that is
-better than the index as it is, and not worse than the best.
+neither. Recommended (*) and written is the best way that is better so itself, or a map of the
+query alone that is, and not worse than the best. Queries with equal vectors are one.
 
 nDCG, rank, MRR and recall count documents that nobody judged as not relevant, which favours
 the index that showed what was judged; the condensed nDCG leaves them out. Ties count by their
@@ -130,7 +131,7 @@ func (f *adaptFlags) check(c *cobra.Command) error {
 	items := given("pairs") || given("triplets")
 	switch {
 	case len(kinds) != 1:
-		wrong("flags --qrels, --events, --pairs and --triplets: want one of them, got %s", cmpOr(strings.Join(kinds, ", "), "none"))
+		wrong("flags --qrels, --events, --pairs and --triplets: want one of them, got %s", cmp.Or(strings.Join(kinds, ", "), "none"))
 	case items && (given("queries") || given("query-ids")):
 		wrong("flag --queries: not together with %s, by which documents are queries for each other", kinds[0])
 	case !items && f.queries.vectors == "":
@@ -158,13 +159,6 @@ func (f *adaptFlags) check(c *cobra.Command) error {
 		}
 	}
 	return together(errs...)
-}
-
-func cmpOr(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }
 
 // checkOut refuses a folder with files that are none of an adapter.
@@ -226,7 +220,7 @@ func (a *app) openVectors(ctx context.Context, v vectorFlags, what string) (*lin
 // judgements reads what is known of which documents are relevant.
 func (f *adaptFlags) judgements(ctx context.Context, a *app, queries, documents feedback.Objects) (list []feedback.Judgement, what string, err error) {
 	form := feedback.Form{Columns: f.columns.value, NoHeader: f.noHeader}
-	path := cmpOr(f.qrels, f.events)
+	path := cmp.Or(f.qrels, f.events)
 	switch {
 	case f.pairs != "":
 		p, err := a.readPairs(ctx, f.pairs, documents, form)
@@ -281,7 +275,7 @@ func (a *app) adapt(c *cobra.Command, f *adaptFlags) error {
 		n := len(corpus.Judged)
 		corpus.Judged = slices.DeleteFunc(corpus.Judged, func(j feedback.Judgement) bool { return j.Query == j.Document })
 		if n -= len(corpus.Judged); n > 0 {
-			a.note(tableName(cmpOr(f.qrels, f.events)), []string{fmt.Sprintf("left out, since they judge a document for itself: %s", plural.Of(n, "judgement"))})
+			a.note(tableName(cmp.Or(f.qrels, f.events)), []string{fmt.Sprintf("left out, since they judge a document for itself: %s", plural.Of(n, "judgement"))})
 		}
 	}
 	o := f.options()
@@ -344,7 +338,7 @@ func (a *app) printAdapt(r *adapt.Result, what string, way adapt.Way, out string
 			index = "yes"
 		}
 		name := one.Way.String()
-		if i == r.Chosen {
+		if i == r.Chosen && r.Take {
 			name += " *"
 		}
 		row(name, index, one)
