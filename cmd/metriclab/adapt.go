@@ -317,7 +317,7 @@ func (a *app) printAdapt(r *adapt.Result, what string, way adapt.Way, out string
 	}
 	fmt.Fprintln(&b)
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	fmt.Fprintf(w, "way to search\tnew index\tnDCG@%d in %%\tless as it is\trank\tchange\tMRR@%[1]d\trecall@%[1]d\tcondensed nDCG@%[1]d\n", r.K)
+	fmt.Fprintf(w, "way to search\tnew index\tnDCG@%d in %%\tgain\trank\tchange\tMRR@%[1]d\trecall@%[1]d\tcondensed nDCG@%[1]d\n", r.K)
 	row := func(name, index string, row adapt.Row) {
 		cells := []string{name, index, interval(row.Mean[adapt.NDCG]), interval(row.Over[adapt.NDCG]), fmt.Sprintf("%.1f", math.Exp(row.Mean[adapt.LogRank].Mean)), adapt.Change(row.Over[adapt.LogRank])}
 		if row.Search == adapt.AsItIs {
