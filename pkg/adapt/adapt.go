@@ -314,6 +314,7 @@ func (w *comparing) look(of map[int][]feedback.Judgement) error {
 			rows[1] = append(rows[1], j.Document)
 		}
 	}
+	sum := make([]float64, w.Documents.Dim())
 	for side, from := range []Source{w.searched(), w.Documents} {
 		w.print[side] = map[int]uint64{}
 		slices.Sort(rows[side])
@@ -323,10 +324,21 @@ func (w *comparing) look(of map[int][]feedback.Judgement) error {
 				return err
 			}
 			w.print[side][row] = w.fingerprint(x)
+			if side == 1 {
+				floats.Add(sum, x)
+			}
+		}
+	}
+	if n := float64(len(w.print[1])); w.Operator == Cosine && n > 1 {
+		if shared := (floats.Dot(sum, sum) - n) / (n * (n - 1)); shared > muchShared {
+			w.notes = append(w.notes, fmt.Sprintf("the mean cosine of two judged documents is %.2f: what all share tells nothing, and is turned by what is learned; subtract the mean of the documents from all vectors, and index these", shared))
 		}
 	}
 	return nil
 }
+
+// muchShared is the mean cosine from which on vectors are noted to have much in common.
+const muchShared = 0.5
 
 // fingerprint returns a number that vectors have in common which the operator takes for equal but for rounding, and 0 of one that has no place in the index. It changes x.
 func (w *comparing) fingerprint(x []float64) uint64 {

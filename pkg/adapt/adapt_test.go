@@ -550,3 +550,22 @@ func TestOrderOfRows(t *testing.T) {
 		}
 	}
 }
+
+// Documents that all have a large part in common are noted.
+func TestMuchShared(t *testing.T) {
+	for _, by := range []float64{0, 30} {
+		c := topics(3, 40, false)
+		for _, of := range []Source{c.Documents, c.Queries} {
+			for i := range of.Rows() {
+				of.(rows).Set(i, 5, by+of.(rows).At(i, 5))
+			}
+		}
+		w, err := ready(c, Options{Operator: Cosine, Folds: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if noted := strings.Contains(strings.Join(w.notes, "\n"), "the mean cosine of two judged documents is 0.9"); noted != (by > 0) {
+			t.Errorf("common part %v: notes %q", by, w.notes)
+		}
+	}
+}
