@@ -20,6 +20,7 @@ centres = rng.standard_normal((8, D)) * (np.arange(D) < 6)
 topic, asked = rng.integers(8, size=N), rng.integers(8, size=Q)
 documents = (centres[topic] + rng.standard_normal((N, D))).astype(np.float32)
 queries = (centres[asked] + rng.standard_normal((Q, D))).astype(np.float32)
+documents[:, -1] = queries[:, -1] = 0  # which no pair tells: pa's map has fewer rows than columns
 
 
 def lines(name, x, letter):
