@@ -457,7 +457,11 @@ func (r *Result) Sentence() string {
 	if way.NewIndex() {
 		index = "documents are mapped and indexed anew"
 	}
-	return fmt.Sprintf("take %s (%s): %s.", way, index, found)
+	page := ""
+	if over[NDCG].Side() != judge.For {
+		page = fmt.Sprintf(" That is said of ranks; whether the first %d documents are better, these judgements do not tell.", r.K)
+	}
+	return fmt.Sprintf("take %s (%s): %s.%s", way, index, found, page)
 }
 
 // SentenceOf says what was found of a way that was compared: Sentence of the one to take, of another what it gets, and the verdict.
