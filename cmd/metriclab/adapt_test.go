@@ -179,19 +179,12 @@ func TestAdaptRefused(t *testing.T) {
 	}
 }
 
-// Before the work it is known whether the folder can be written.
+// Before the work it is known whether the folder can be made: here a file is in its way.
 func TestAdaptUnwritable(t *testing.T) {
 	c := inCorpus(t)
-	if err := os.Mkdir("closed", 0o555); err != nil {
-		t.Fatal(err)
-	}
-	if f, err := os.Create("closed/probe"); err == nil {
-		_ = f.Close()
-		t.Skip("nothing is closed to this user")
-	}
-	for _, out := range []string{"closed", "closed/new/a"} {
+	for _, out := range []string{"q.txt", "q.txt/new/a"} {
 		line := "adapt --documents absent --queries q.txt --qrels r.tsv --out " + out
-		if code := c.run(strings.Fields(line)...); code == exitOK || !strings.Contains(c.err.String(), "flag --out: the folder closed is not writable") {
+		if code := c.run(strings.Fields(line)...); code == exitOK || !strings.Contains(c.err.String(), "flag --out: ") || strings.Contains(c.err.String(), "absent") {
 			t.Errorf("%s: exit code %d: %s", line, code, c.err.String())
 		}
 	}

@@ -604,6 +604,13 @@ func (o Options) ways() []Way {
 
 // choice learns from three quarters of the queries and chooses a way by the last one. Documents are ranked among mostInner of them, so that choosing does not cost as much as what it is for.
 func (w *comparing) choice(ctx context.Context, f int, train, held []asked, steps *steps) (int, error) {
+	ways := w.ways()
+	learns := func(k int) bool { return ways[k].Learner != "" }
+	if last := len(ways) - 1; !learns(last - 1) { // there is one to choose from
+		steps.add()
+		steps.add()
+		return last, nil
+	}
 	const part, mostInner = 4, 10_000
 	rng := w.stream("choice", f)
 	order := rng.Perm(len(train))
@@ -638,8 +645,7 @@ func (w *comparing) choice(ctx context.Context, f int, train, held []asked, step
 	if err != nil {
 		return 0, err
 	}
-	ways := w.ways()
-	return best(values, func(k int) bool { return ways[k].Learner != "" }), nil
+	return best(values, learns), nil
 }
 
 // stream is a source of random numbers of its own for each purpose and fold.
