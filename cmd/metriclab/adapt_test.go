@@ -139,10 +139,7 @@ func TestAdaptRefused(t *testing.T) {
 	if err := os.MkdirAll("folder/map.npy", 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("nowhere", "link"); err != nil {
-		t.Skip(err)
-	}
-	for line, want := range map[string]string{
+	refused := map[string]string{
 		"":                                  "flag --documents: no file given",
 		"--documents d.txt":                 "want one of them, got none",
 		"--documents d.txt --queries q.txt": "want one of them, got none",
@@ -162,14 +159,17 @@ func TestAdaptRefused(t *testing.T) {
 		"--documents d.txt --queries q.txt --qrels r.tsv --out a --way oasis:cosine":                  `flag --way: "oasis:cosine" is not allowed`,
 		"--documents d.txt --queries q.txt --qrels r.tsv --out mine":                                  "mine has notes.txt, which is no file of an adapter",
 		"--documents d.txt --queries q.txt --qrels r.tsv --out folder":                                "folder has map.npy, which is no file of an adapter",
-		"--documents d.txt --queries q.txt --qrels r.tsv --out link":                                  "link is a link to no folder",
 		"--documents d.txt --queries q.txt --qrels r.tsv --document-ids q.txt":                        "d.txt have",
 		"--documents d.txt --queries p.csv --qrels r.tsv":                                             "p.csv:1: want a list of numbers",
 		"--documents q.txt --queries q.txt --qrels r.tsv":                                             "is the name of no object",
 		"--documents d.txt --queries q.txt --qrels r.tsv --folds 80":                                  "folds: 80 is not allowed, want 2 to 45",
 		"--documents d.txt --queries q.txt --qrels r.tsv extra":                                       "takes flags only",
 		"--documents d.txt --queries q.txt --qrels r.tsv --columns query=1,document=2,grade=9 --k 10": "columns: grade",
-	} {
+	}
+	if os.Symlink("nowhere", "link") == nil { // which not every system allows
+		refused["--documents d.txt --queries q.txt --qrels r.tsv --out link"] = "link is a link to no folder"
+	}
+	for line, want := range refused {
 		if code := c.run(append([]string{"adapt"}, strings.Fields(line)...)...); code == exitOK || !strings.Contains(c.err.String(), want) {
 			t.Errorf("%s: exit code %d: %s, want %q", line, code, c.err.String(), want)
 		}

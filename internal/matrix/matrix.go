@@ -13,10 +13,12 @@
 package matrix
 
 import (
+	"math"
 	"reflect"
 
 	"metriclab/internal/cores"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -77,4 +79,25 @@ func IsNil(x mat.Matrix) bool {
 	}
 	v := reflect.ValueOf(x)
 	return v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+// ToUnit divides each row by its length, but for rows of zeros, which have no direction.
+func ToUnit(x *mat.Dense) {
+	n, _ := x.Dims()
+	for i := range n {
+		row := x.RawRowView(i)
+		largest := floats.Norm(row, math.Inf(1))
+		if largest == 0 {
+			continue
+		}
+		_, e := math.Frexp(largest)                                                  // by a power of two first: squares may overflow or vanish
+		if power := math.Ldexp(1, -e); power >= 0x1p-1022 && !math.IsInf(power, 1) { // a product has the bits of Ldexp
+			floats.Scale(power, row)
+		} else {
+			for j, v := range row {
+				row[j] = math.Ldexp(v, -e)
+			}
+		}
+		floats.Scale(1/floats.Norm(row, 2), row)
+	}
 }

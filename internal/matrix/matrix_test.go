@@ -1,8 +1,11 @@
 package matrix_test
 
 import (
+	"math"
+	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrix"
@@ -47,5 +50,28 @@ func TestNil(t *testing.T) {
 	}
 	if matrix.IsNil(new(mat.Dense)) || matrix.IsNil(mat.NewDense(1, 1, nil).T()) {
 		t.Error("a matrix counts as nil")
+	}
+}
+
+// Unit vectors have the bits of those that are divided by a power of two by its exponent, at all scales.
+func TestToUnit(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	for _, scale := range []float64{1, 1e-3, 1e300, math.MaxFloat64 / 8, 1e-300, 0x1p-1022, 0x1p-1060, 0x1p-1074} {
+		x := mat.NewDense(20, 7, nil)
+		x.Apply(func(i, j int, _ float64) float64 { return scale * math.Ldexp(rng.NormFloat64(), -j*i*8) }, x)
+		want := mat.DenseCopyOf(x)
+		for i := range 20 {
+			row := want.RawRowView(i)
+			_, e := math.Frexp(floats.Norm(row, math.Inf(1)))
+			for j, v := range row {
+				row[j] = math.Ldexp(v, -e)
+			}
+			if floats.Norm(row, 2) > 0 {
+				floats.Scale(1/floats.Norm(row, 2), row)
+			}
+		}
+		if matrix.ToUnit(x); !mat.Equal(x, want) {
+			t.Errorf("scale %g: other bits", scale)
+		}
 	}
 }

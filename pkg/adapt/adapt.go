@@ -22,7 +22,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"metriclab/internal/closest"
 	"metriclab/internal/cores"
@@ -37,20 +36,17 @@ import (
 	"metriclab/pkg/random"
 )
 
-// Source has vectors by rows.
-type Source = model.Source
-
 // Corpus is what is searched, and what is known of it.
 type Corpus struct {
-	Documents Source
+	Documents model.Source
 	// Queries are what is searched for; nil means that documents are, each among the others.
-	Queries Source
+	Queries model.Source
 	// Judged says which documents are relevant to queries, by their rows: a grade of 0 is not. A pair is judged once.
 	Judged []feedback.Judgement
 }
 
 // searched are the vectors of queries.
-func (c *Corpus) searched() Source {
+func (c *Corpus) searched() model.Source {
 	if c.Queries == nil {
 		return c.Documents
 	}
@@ -164,7 +160,7 @@ type Result struct {
 	Rows []Row
 	// Nested is the procedure that takes the best way within the queries that it learns from, in each fold, and is scored on those held out: what choosing is worth.
 	Nested Row
-	// Chosen is the index in Rows of the way to take: the best; or one that needs no new index, if it is better than the index as it is (see Better), and not worse than the best.
+	// Chosen is the index in Rows of the way to take: the best; or one that needs no new index, if it is better than the index as it is, and not worse than the best.
 	Chosen int
 	// Take says that Nested is better than the index as it is, and so is what was chosen.
 	Take  bool
@@ -240,29 +236,42 @@ func ready(c *Corpus, o Options) (*comparing, error) {
 	if err := w.look(of); err != nil {
 		return nil, err
 	}
-	// Queries with equal vectors are one: else what is learned from the one would be scored by the other.
-	first := map[uint64]int{} // the place in asked
+	// Queries with equal vectors are one: else what is learned from the one would be scored by the other. Of two grades of a document the higher one counts.
+	first := map[uint64]int{} // the row of each
+	grades := map[int]map[int]float64{}
 	without, zeros, copies := 0, 0, 0
 	for _, q := range slices.Sorted(maps.Keys(of)) {
-		judged := slices.DeleteFunc(of[q], func(j feedback.Judgement) bool {
-			out := w.print[0][j.Query] == 0 || w.print[1][j.Document] == 0
-			if out {
-				zeros++
-			}
-			return out
-		})
-		if !slices.ContainsFunc(judged, relevant) {
-			without++
-			continue
-		}
 		at, copied := first[w.print[0][q]]
 		if !copied {
-			first[w.print[0][q]] = len(w.asked)
-			w.asked = append(w.asked, asked{q, judged})
-			continue
+			at = q
+			first[w.print[0][q]], grades[at] = at, map[int]float64{}
 		}
-		copies++
-		w.asked[at].join(judged, c.Queries == nil)
+		found := false
+		for _, j := range of[q] {
+			switch {
+			case w.print[0][q] == 0 || w.print[1][j.Document] == 0:
+				zeros++
+			case c.Queries == nil && j.Document == at: // of a copy
+			default:
+				grades[at][j.Document] = max(grades[at][j.Document], j.Grade)
+				found = true
+			}
+		}
+		if copied && found {
+			copies++
+		}
+	}
+	for _, q := range slices.Sorted(maps.Keys(grades)) {
+		a, relevant := asked{query: q}, false
+		for d, grade := range grades[q] {
+			a.judged = append(a.judged, feedback.Judgement{Query: q, Document: d, Grade: grade})
+			relevant = relevant || grade > 0
+		}
+		if relevant {
+			w.asked = append(w.asked, a)
+		} else {
+			without++
+		}
 	}
 	for _, q := range w.asked {
 		slices.SortFunc(q.judged, func(a, b feedback.Judgement) int {
@@ -288,23 +297,6 @@ func ready(c *Corpus, o Options) (*comparing, error) {
 	return w, nil
 }
 
-func relevant(j feedback.Judgement) bool { return j.Grade > 0 }
-
-// join takes in what is judged of a copy of the query: of two grades the higher one.
-func (q *asked) join(judged []feedback.Judgement, self bool) {
-	for _, j := range judged {
-		if self && j.Document == q.query {
-			continue
-		}
-		j.Query = q.query
-		if at := slices.IndexFunc(q.judged, func(k feedback.Judgement) bool { return k.Document == j.Document }); at >= 0 {
-			q.judged[at].Grade = max(q.judged[at].Grade, j.Grade)
-		} else {
-			q.judged = append(q.judged, j)
-		}
-	}
-}
-
 // look reads the queries and documents that are judged, and keeps their fingerprints.
 func (w *comparing) look(of map[int][]feedback.Judgement) error {
 	var rows [2][]int
@@ -315,7 +307,7 @@ func (w *comparing) look(of map[int][]feedback.Judgement) error {
 		}
 	}
 	sum := make([]float64, w.Documents.Dim())
-	for side, from := range []Source{w.searched(), w.Documents} {
+	for side, from := range []model.Source{w.searched(), w.Documents} {
 		w.print[side] = map[int]uint64{}
 		slices.Sort(rows[side])
 		x := make([]float64, from.Dim())
@@ -346,7 +338,7 @@ func (w *comparing) fingerprint(x []float64) uint64 {
 		if vector.IsZero(x) {
 			return 0
 		}
-		toUnit(mat.NewDense(1, len(x), x))
+		matrix.ToUnit(mat.NewDense(1, len(x), x))
 	}
 	const kept = 1 << 29 // below it lie the bits that a float32 does not have
 	for i, v := range x {
@@ -494,7 +486,7 @@ func (r *Row) sum(base []Values) {
 		}
 		r.Mean[m], r.Over[m] = judge.Summarize(values), judge.Summarize(over)
 		if m == NDCG || m == LogRank {
-			r.Over[m].Half *= quantile(len(over), level) / quantile(len(over), 2*level)
+			r.Over[m] = judge.SummarizeAt(over, level)
 		}
 	}
 }
@@ -502,38 +494,26 @@ func (r *Row) sum(base []Values) {
 // The two measures that decide, each at the level of a half, since there are two: NDCG of what is seen, and LogRank of what was clicked wherever it lies.
 const level = 0.05 / 2
 
-// quantile is t(1 − level/2, n − 1).
-func quantile(n int, level float64) float64 {
-	return distuv.StudentsT{Sigma: 1, Nu: float64(max(n-1, 1))}.Quantile(1 - level/2)
-}
-
-// better tells whether values are better than those of another way: by the paired interval over queries in one of the measures that decide, and worse in neither. score is the sum of the mean differences, each in standard deviations of the measure over the queries, so that of two ways that are both better the one
-// counts that gains more, not the one that is surer.
+// better tells whether values are better than those of another way: by the paired interval over queries in one of the measures that decide, and worse in neither. score is the sum
+// of the mean differences, each in standard deviations of the measure over the queries, so that of two ways that are both better the one counts that gains more, not the one that is
+// surer.
 func better(values, than []Values) (better bool, score float64) {
-	t := quantile(len(values), level)
-	up, down := false, false
+	worse := false
 	for _, m := range []int{NDCG, LogRank} {
-		diff := make([]float64, len(values))
+		diff, base := make([]float64, len(values)), make([]float64, len(values))
 		for i, v := range values {
-			if diff[i] = v[m] - than[i][m]; m == LogRank {
+			base[i] = than[i][m]
+			if diff[i] = v[m] - base[i]; m == LogRank {
 				diff[i] = -diff[i]
 			}
 		}
-		mean, sd := stat.MeanStdDev(diff, nil)
-		if !(sd > 0) {
-			continue
-		}
-		var base []float64
-		for _, v := range than {
-			base = append(base, v[m])
-		}
+		s := judge.SummarizeAt(diff, level)
+		better, worse = better || s.Side() == judge.For, worse || s.Side() == judge.Against
 		if scale := stat.StdDev(base, nil); scale > 0 {
-			score += mean / scale
+			score += s.Mean / scale
 		}
-		of := mean / sd * math.Sqrt(float64(len(values)))
-		up, down = up || of > t, down || of < -t
 	}
-	return up && !down, score
+	return better && !worse, score
 }
 
 // best returns the way of the largest score against the index as it is, which comes first, among those that may be taken; 0 if there is none.
@@ -584,7 +564,7 @@ func (r *Result) values() (all [][]Values) {
 	return all
 }
 
-// Ways are those that are compared, the index as it is first.
+// ways are those that are compared, the index as it is first.
 func (o Options) ways() []Way {
 	out := []Way{{"", AsItIs}}
 	if o.Operator != Cosine {
@@ -615,9 +595,10 @@ func (w *comparing) choice(ctx context.Context, f int, train, held []asked, step
 	rng := w.stream("choice", f)
 	order := rng.Perm(len(train))
 	n := max(1, len(train)/part)
+	slices.Sort(order[:n])
 	var inner, outer []asked
 	for i, q := range train {
-		if slices.Contains(order[:n], i) {
+		if _, held := slices.BinarySearch(order[:n], i); held {
 			inner = append(inner, q)
 		} else {
 			outer = append(outer, q)
@@ -707,7 +688,7 @@ func (w *comparing) method(way Way, query, both *mat.Dense) method {
 
 // training is what is learned from: comparisons and pairs of the rows of x, queries before documents.
 type training struct {
-	x     Source
+	x     model.Source
 	list  []metric.Triplet
 	links []metric.Link
 	drawn int
@@ -843,7 +824,7 @@ func (w *comparing) oasis(ctx context.Context, t *training) (*mat.Dense, error) 
 		return nil, err
 	}
 	if w.Operator == Cosine {
-		toUnit(x)
+		matrix.ToUnit(x)
 	} else if size := mat.Norm(x, 2); size > 0 {
 		x.Scale(floats.Norm([]float64{float64(len(rows))}, 2)/size, x)
 	}

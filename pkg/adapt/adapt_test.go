@@ -18,8 +18,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/feedback"
 	"metriclab/pkg/metric"
+	"metriclab/pkg/model"
 	"metriclab/pkg/ranking"
 )
 
@@ -92,7 +94,7 @@ func topics(seed uint64, queries int, shuffled bool) *Corpus {
 
 // obvious ranks by sorting: the measures of one query by their definitions, where no scores tie.
 func obvious(c *Corpus, m method, q asked, k int) (v Values) {
-	of := func(from Source, row int, by mapping) []float64 {
+	of := func(from model.Source, row int, by mapping) []float64 {
 		x := slices.Clone(from.(rows).RawRowView(row))
 		scale := func() { floats.Scale(1/floats.Norm(x, 2), x) }
 		if by.unit {
@@ -309,7 +311,7 @@ func TestSizes(t *testing.T) {
 		t.Errorf("%v of tiny numbers, want %v", got, want)
 	}
 	x := mat.NewDense(1, 2, []float64{5e-324, 0})
-	if toUnit(x); x.At(0, 0) != 1 || x.At(0, 1) != 0 {
+	if matrix.ToUnit(x); x.At(0, 0) != 1 || x.At(0, 1) != 0 {
 		t.Errorf("direction %v", x.RawRowView(0))
 	}
 }
@@ -522,7 +524,7 @@ func TestOrderOfRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	turned := &Corpus{}
 	var to [2][]int
-	for side, from := range []Source{c.Queries, c.Documents} {
+	for side, from := range []model.Source{c.Queries, c.Documents} {
 		perm := rng.Perm(from.Rows())
 		to[side] = make([]int, len(perm))
 		for at, row := range perm {
@@ -555,7 +557,7 @@ func TestOrderOfRows(t *testing.T) {
 func TestMuchShared(t *testing.T) {
 	for _, by := range []float64{0, 30} {
 		c := topics(3, 40, false)
-		for _, of := range []Source{c.Documents, c.Queries} {
+		for _, of := range []model.Source{c.Documents, c.Queries} {
 			for i := range of.Rows() {
 				of.(rows).Set(i, 5, by+of.(rows).At(i, 5))
 			}

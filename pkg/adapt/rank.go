@@ -16,6 +16,7 @@ import (
 	"metriclab/internal/matrix"
 	"metriclab/internal/vector"
 	"metriclab/pkg/feedback"
+	"metriclab/pkg/model"
 	"metriclab/pkg/ranking"
 )
 
@@ -47,7 +48,7 @@ type mapping struct {
 // of maps the rows of x, which it may change. A row that has no direction where one is needed becomes zeros. It returns an error if the squared length of an image overflows.
 func (m mapping) of(x *mat.Dense) (*mat.Dense, error) {
 	if m.unit {
-		toUnit(x)
+		matrix.ToUnit(x)
 	}
 	if m.a != nil {
 		x = matrix.Mul(x, m.a.T())
@@ -60,27 +61,12 @@ func (m mapping) of(x *mat.Dense) (*mat.Dense, error) {
 		}
 	}
 	if m.after {
-		toUnit(x)
+		matrix.ToUnit(x)
 	}
 	return x, nil
 }
 
 var errOverflow = errors.New("adapt: squared lengths overflow: scale the vectors down")
-
-func toUnit(x *mat.Dense) {
-	n, _ := x.Dims()
-	for i := range n {
-		row := x.RawRowView(i)
-		if largest := floats.Norm(row, math.Inf(1)); largest > 0 {
-			if largest < 1/math.MaxFloat64 { // of which the inverse overflows
-				floats.Scale(1<<60, row)
-				largest *= 1 << 60
-			}
-			floats.Scale(1/largest, row)
-			floats.Scale(1/floats.Norm(row, 2), row)
-		}
-	}
-}
 
 // method ranks documents: by inner products of what the mappings make, or by Euclidean distances of it.
 type method struct {
@@ -276,7 +262,7 @@ func rank(ctx context.Context, c *Corpus, methods []method, queries []asked, amo
 			z := linear
 			if by.document.after {
 				z = mat.DenseCopyOf(linear)
-				toUnit(z)
+				matrix.ToUnit(z)
 			}
 			s := by.scores(images[m], z)
 			counts := make([][]int, len(queries))
@@ -343,7 +329,7 @@ func counted(targets []*target, scores []float64, skip func(j int) bool) []int {
 }
 
 // selected are rows in any order.
-func selected(from Source, rows []int) (*mat.Dense, error) {
+func selected(from model.Source, rows []int) (*mat.Dense, error) {
 	sorted := slices.Clone(rows)
 	slices.Sort(sorted)
 	sorted = slices.Compact(sorted)

@@ -32,6 +32,10 @@ func TestSummarize(t *testing.T) {
 		t.Errorf("half-width %v, want %v", s.Half, want)
 	}
 
+	// t(0.9875, 5) = 3.16338, from tables of Student's distribution.
+	if s := SummarizeAt([]float64{1, 2, 3, 4, 5, 6}, .025); math.Abs(s.Half-3.16338*math.Sqrt(3.5/6)) > 1e-5 {
+		t.Errorf("half-width %v at 97.5 %%", s.Half)
+	}
 	few := Summarize([]float64{1, 2, 3, 4, 5})
 	if few.Mean != 3 || few.HasInterval || !math.IsNaN(few.Half) || len(few.Warnings) != 1 || few.Warnings[0] != fewTrials {
 		t.Errorf("five trials: got %+v", few)

@@ -34,7 +34,13 @@ type Summary struct {
 // t(0.975, n−1)·s/√n of its 95 % interval (Student 1908), where s is the sample
 // standard deviation with divisor n−1. Fewer than MinTrials trials get a
 // warning and no interval. Equal values have the interval of width 0.
-func Summarize(values []float64) Summary {
+func Summarize(values []float64) Summary { return SummarizeAt(values, level) }
+
+// SummarizeAt is Summarize with an interval that misses with the chance level, more than 0 and less than 1, in place of 0.05. It refuses another level; see Refuse.
+func SummarizeAt(values []float64, level float64) Summary {
+	if !(level > 0 && level < 1) {
+		Refuse("judge: level %v is not allowed, want more than 0 and less than 1", level)
+	}
 	s := Summary{N: len(values), Mean: math.NaN(), Half: math.NaN()}
 	if s.N > 0 {
 		// The mean of equal values is that value, without round-off, so that

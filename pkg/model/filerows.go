@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/vectors"
 )
@@ -90,7 +91,7 @@ func openRows(ctx context.Context, file Source, rows []int, held int) (r *fileRo
 func (r *fileRows) toUnit() {
 	r.unit = true
 	if r.kept != nil {
-		toUnit(r.kept)
+		matrix.ToUnit(r.kept)
 	}
 }
 
@@ -133,7 +134,7 @@ func (r *fileRows) RawRowView(i int) []float64 {
 		return row
 	}
 	if r.unit {
-		toUnit(mat.NewDense(1, len(row), row))
+		matrix.ToUnit(mat.NewDense(1, len(row), row))
 	}
 	if r.scale != 1 {
 		floats.Scale(r.scale, row)

@@ -4,16 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
+	"metriclab/internal/matrix"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist/persisttest"
 )
@@ -67,7 +65,7 @@ func TestFitByRows(t *testing.T) {
 			if whole, notes, err = whole.directed(); err != nil {
 				t.Fatal(err)
 			}
-			toUnit(whole.x)
+			matrix.ToUnit(whole.x)
 		}
 		want := Must(of.fitKnown(t.Context(), whole, inMemory(whole.x), fits, nil))
 		want.report.Notes = notes
@@ -226,27 +224,4 @@ func TestTwoFilesReadRows(t *testing.T) {
 	}
 	h, _, _ := vectorSet(t, 4, 2, 1, false)
 	Refused(t, "lengths", twoFiles{f, h}.ReadRows(make([]float64, 3), 0), "want the same")
-}
-
-// Unit vectors have the bits of those that are divided by a power of two by its exponent, at all scales.
-func TestToUnit(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 1))
-	for _, scale := range []float64{1, 1e-3, 1e300, math.MaxFloat64 / 8, 1e-300, 0x1p-1022, 0x1p-1060, 0x1p-1074} {
-		x := mat.NewDense(20, 7, nil)
-		x.Apply(func(i, j int, _ float64) float64 { return scale * math.Ldexp(rng.NormFloat64(), -j*i*8) }, x)
-		want := mat.DenseCopyOf(x)
-		for i := range 20 {
-			row := want.RawRowView(i)
-			_, e := math.Frexp(floats.Norm(row, math.Inf(1)))
-			for j, v := range row {
-				row[j] = math.Ldexp(v, -e)
-			}
-			if floats.Norm(row, 2) > 0 {
-				floats.Scale(1/floats.Norm(row, 2), row)
-			}
-		}
-		if toUnit(x); !mat.Equal(x, want) {
-			t.Errorf("scale %g: other bits", scale)
-		}
-	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/metric"
 )
@@ -302,12 +303,12 @@ func (t ofVectors[T]) coordinates(ctx context.Context, h heldRun[T], told Progre
 			return z, errOverflow
 		}
 	case Cosine:
-		toUnit(z.a)
-		toUnit(z.b)
+		matrix.ToUnit(z.a)
+		matrix.ToUnit(z.b)
 	case alwaysSimilar, alwaysDissimilar:
 	default:
 		if h.recipe.Unit {
-			toUnit(z.a)
+			matrix.ToUnit(z.a)
 		}
 		m, err := t.fitKnown(ctx, h.train, inMemory(h.train.x), h.fitting, told)
 		if err != nil {

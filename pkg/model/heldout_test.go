@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/nearest"
@@ -137,7 +138,7 @@ func slowPairSplit(t *testing.T, d *tables.Data, r Recipe, e *Evaluation, s int)
 	threshold, _ := bestThreshold(dists(m.Metric(), train.X, both), both)
 	sq := dists(m.Metric(), d.X, test)
 	unit := Must(m.Prepare(d.X))
-	toUnit(unit)
+	matrix.ToUnit(unit)
 	return []float64{
 		slowAUC(sq, test), float64(errorsAt(sq, test, threshold)) / float64(len(test)),
 		slowAUC(dists(metric.Euclidean{}, d.X, test), test), slowAUC(sqDistsOf(metric.Euclidean{}, unit, test), test),

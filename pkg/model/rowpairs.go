@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
+	"metriclab/internal/matrix"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners/catalog"
@@ -220,9 +221,9 @@ func (t rowPairs) trial(ctx context.Context, l laidPairs, h heldRun[metric.Link]
 		case h.recipe.Learner == Cosine: // of the rows that pairs name
 			if h.all {
 				j.a = mat.DenseCopyOf(x)
-				toUnit(j.a)
+				matrix.ToUnit(j.a)
 			}
-			toUnit(j.b)
+			matrix.ToUnit(j.b)
 		case m.metric != nil:
 			var expand func(a, b *mat.Dense) (*mat.Dense, *mat.Dense, error)
 			under, expand = coordinates(m.metric)

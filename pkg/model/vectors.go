@@ -107,31 +107,10 @@ func linearOf(m catalog.Distance) (*metric.Mahalanobis, error) {
 // prepare makes rows ready for the metric, in place.
 func (m *Vectors) prepare(x *mat.Dense) {
 	if m.recipe.Unit {
-		toUnit(x)
+		matrix.ToUnit(x)
 	}
 	if m.scale != 1 {
 		x.Scale(m.scale, x)
-	}
-}
-
-// toUnit divides rows by their lengths, but for those of zeros, which nobody may use.
-func toUnit(x *mat.Dense) {
-	n, _ := x.Dims()
-	for i := range n {
-		row := x.RawRowView(i)
-		largest := floats.Norm(row, math.Inf(1))
-		if largest == 0 {
-			continue
-		}
-		_, e := math.Frexp(largest)                                                  // by a power of two first: squares may overflow or vanish
-		if power := math.Ldexp(1, -e); power >= 0x1p-1022 && !math.IsInf(power, 1) { // a product has the bits of Ldexp
-			floats.Scale(power, row)
-		} else {
-			for j, v := range row {
-				row[j] = math.Ldexp(v, -e)
-			}
-		}
-		floats.Scale(1/floats.Norm(row, 2), row)
 	}
 }
 

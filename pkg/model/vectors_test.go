@@ -20,6 +20,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/nearest"
 	"metriclab/pkg/learners/pairs"
@@ -440,7 +441,7 @@ func TestEvaluateVectors(t *testing.T) {
 	all.reorder()
 	for s := range 8 {
 		d, _, err := all.divide(itemsOf(1, s), s, 45)
-		toUnit(d.test.x)
+		matrix.ToUnit(d.test.x)
 		if want := slowAUC(sqDistsOf(metric.Euclidean{}, d.test.x, d.test.list), d.test.list); err != nil || math.Abs(e.Of(Cosine, MeasureAUC).Values[s]-want) > 1e-12 {
 			t.Errorf("split %d: cosine %v, want %v", s, e.Of(Cosine, MeasureAUC).Values[s], want)
 		}
