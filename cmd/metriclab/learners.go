@@ -110,6 +110,7 @@ func aboutLearner(e catalog.Entry) string {
 		}
 	}
 	line("also called", strings.Join(e.Aliases, ", "))
+	line("use it for", e.When)
 	line("learns from", string(e.Feedback))
 	line("goes with", strings.Join(commandsOf(e), "; "))
 	line("source", e.Source)

@@ -190,6 +190,7 @@ type Entry struct {
 	Name        string   // as typed by a user
 	Aliases     []string // other names that Find knows; Doc tells them
 	Doc         string   // one line
+	When        string   // what it is the one to use for, in a clause
 	Source      string   // authors, title, where, year
 	Version     int      // of the values it computes
 	Constructor string   // the exported Go function behind it, package.Name

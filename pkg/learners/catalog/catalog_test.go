@@ -129,7 +129,7 @@ func TestEntriesAreComplete(t *testing.T) {
 			}
 			names[name] = true
 		}
-		if e.Name == "" || e.Doc == "" || e.Source == "" || e.Version < 1 || strings.Contains(e.Doc, "\n") {
+		if e.Name == "" || e.Doc == "" || e.When == "" || e.Source == "" || e.Version < 1 || strings.Contains(e.Doc, "\n") {
 			t.Errorf("%q: incomplete: %+v", e.Name, e)
 		}
 		for _, alias := range e.Aliases {

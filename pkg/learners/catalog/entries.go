@@ -33,6 +33,7 @@ var entries = []Entry{
 	onPairs(Entry{
 		Name:        "pola",
 		Doc:         "POLA: online projections onto the last pair's constraint and the positive semi-definite cone",
+		When:        "a stream of pairs alike or not, when a threshold beside the distance is wanted, too; each step is quadratic in the features",
 		Source:      "Shalev-Shwartz, Singer, Ng. Online and Batch Learning of Pseudo-Metrics. ICML 2004, Fig. 1 and Eq. 12",
 		Version:     pairs.POLAVersion,
 		Constructor: "pairs.NewPOLA",
@@ -43,6 +44,7 @@ var entries = []Entry{
 	onPairs(Entry{
 		Name:        "kernel-pola",
 		Doc:         "POLA between images under a kernel's feature map; it stores points, without a bound in general; features should be centred",
+		When:        "a stream of pairs, short enough to store, when no linear map separates alike from different",
 		Source:      "Shalev-Shwartz, Singer, Ng. Online and Batch Learning of Pseudo-Metrics. ICML 2004, Section 3.3",
 		Version:     pairs.KernelPOLAVersion,
 		Constructor: "pairs.NewKernelPOLA",
@@ -53,6 +55,7 @@ var entries = []Entry{
 	onPairs(Entry{
 		Name:        "pa",
 		Doc:         "passive-aggressive steps onto or toward the last pair's constraint, and least squares",
+		When:        "a stream of pairs with wrong labels in it: rule=pa1 or pa2 bounds what one pair can do",
 		Source:      "Perez-Suay, Ferri. Online Metric Learning Methods Using Soft Margins and Least Squares Formulations. 2013, Section 2",
 		Version:     pairs.PAVersion,
 		Constructor: "pairs.NewPA",
@@ -63,6 +66,7 @@ var entries = []Entry{
 	onPairs(Entry{
 		Name:        "lego",
 		Doc:         "LEGO, LogDet Online: implicit steps in the LogDet divergence toward a squared distance for similar pairs and one for dissimilar pairs",
+		When:        "a stream of pairs, when similar ones should come nearer than one distance and others be farther than another; it never projects, so steps are cheap",
 		Source:      "Jain, Kulis, Dhillon, Grauman. Online Metric Learning and Fast Similarity Search. NIPS 2008; Jain et al. JMLR 13, 2012, Section 6",
 		Version:     pairs.LEGOVersion,
 		Constructor: "pairs.NewLEGO",
@@ -73,6 +77,7 @@ var entries = []Entry{
 	onTriplets(Entry{
 		Name:        "erkle",
 		Doc:         "ERKLE: a gradient step on the last comparison, and the projection onto the positive semi-definite cone; it keeps all comparisons if beta > 1",
+		When:        "answers to \"is A nearer to B or to C?\" that arrive one by one, about objects without features",
 		Source:      "Heim, Berger, Seversky, Hauskrecht. Efficient Online Relative Comparison Kernel Learning. SDM 2015, Algorithms 1 and 2",
 		Version:     triplets.ERKLELargeVersion,
 		Constructor: "triplets.NewERKLE",
@@ -81,6 +86,7 @@ var entries = []Entry{
 	onSimilarities(Entry{
 		Name:        "oasis",
 		Doc:         "OASIS: a step along the last comparison of a query with two vectors, to a similarity xᵀWy that need be no metric",
+		When:        "clicks or judgements on search results: a similarity of query and document that ranks, with no need of a distance",
 		Source:      "Chechik, Sharma, Shalit, Bengio. Large Scale Online Learning of Image Similarity Through Ranking. JMLR 11, 2010, Section 3",
 		Version:     similarity.OASISVersion,
 		Constructor: "similarity.NewOASIS",
@@ -88,14 +94,18 @@ var entries = []Entry{
 		Kind:        similarity.OASISKind,
 	}, similarity.NewOASIS, similarity.LoadOASIS),
 	comparisons(triplets.GNMDS, "hinge loss of the difference of squared distances, in batch, with a weight of the trace",
+		"answers at hand all at once and mostly right: it asks for a margin, and wrong ones weigh as much as they are off",
 		"Agarwal, Wills, Cayton, Lanckriet, Kriegman, Belongie. Generalized Non-metric Multidimensional Scaling. AISTATS 2007", "margin"),
 	comparisons(triplets.STE, "stochastic triplet embedding: logistic loss of the difference of squared distances, in batch, with a weight of the trace",
+		"answers at hand all at once, with errors where the two distances are alike; the first to try, since it is convex and gives probabilities",
 		"van der Maaten, Weinberger. Stochastic Triplet Embedding. MLSP 2012"),
 	comparisons(triplets.CKL, "crowd kernel: odds of the two squared distances, in batch, with a weight of the trace; not convex",
+		"answers at hand all at once, of people who err by the ratio of the two distances; choosing the next question is built on it",
 		"Tamuz, Liu, Belongie, Shamir, Kalai. Adaptively Learning the Crowd Kernel. ICML 2011", "mu"),
 	{
 		Name:        "rmp",
 		Doc:         "randomized map prediction: maps to few prototypes, drawn by exponential weights",
+		When:        "costs of assignments that arrive round by round and may be hostile: its regret is bounded whatever comes",
 		Source:      "Rakhlin, Abernethy, Bartlett. Online Discovery of Similarity Mappings. ICML 2007, Algorithms 1 and 2",
 		Version:     mapping.RMPVersion,
 		Constructor: "mapping.NewRMP",
@@ -116,6 +126,7 @@ var entries = []Entry{
 	onMaps(Entry{
 		Name:        "ftl",
 		Doc:         "follow the leader: the map to few prototypes that would have cost least so far",
+		When:        "costs of assignments that come from one unchanging source; where they may be chosen against it, take rmp",
 		Source:      "Rakhlin, Abernethy, Bartlett. Online Discovery of Similarity Mappings. ICML 2007, Section 5.1",
 		Version:     mapping.FTLVersion,
 		Constructor: "mapping.NewFTL",
@@ -125,6 +136,7 @@ var entries = []Entry{
 	onLinks(Entry{
 		Name:        "pola-batch",
 		Doc:         "batch POLA: POLA repeated until no pair has a hinge loss above beta",
+		When:        "pairs at hand all at once, when one pass of pola leaves too many of them wrong",
 		Source:      "Shalev-Shwartz, Singer, Ng. Online and Batch Learning of Pseudo-Metrics. ICML 2004, Section 6",
 		Version:     pairs.BatchPOLAVersion,
 		Constructor: "pairs.FitBatchPOLA",
@@ -140,6 +152,7 @@ var entries = []Entry{
 		Name:        "itml",
 		Aliases:     []string{"logdet"},
 		Doc:         "information-theoretic metric learning, also called logdet: the metric closest to a start in LogDet divergence, with bounds on squared distances",
+		When:        "pairs at hand all at once, few beside the features: it changes the start matrix as little as they allow",
 		Source:      "Davis, Kulis, Jain, Sra, Dhillon. Information-Theoretic Metric Learning. ICML 2007; Jain et al. JMLR 13, 2012, Algorithm 1",
 		Version:     itml.Version,
 		Constructor: "itml.Fit",
@@ -169,6 +182,7 @@ var entries = []Entry{
 		Name:        "kernel-itml",
 		Aliases:     []string{"kernel-logdet"},
 		Doc:         "itml, also called kernel-logdet, between images under a kernel's feature map, and so for new points; it stores the rows that pairs join; features should be centred",
+		When:        "pairs at hand all at once, when no linear map separates alike from different; up to a few thousand pairs",
 		Source:      "Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Algorithm 1 and Eq. 6",
 		Version:     itml.KernelVersion,
 		Constructor: "itml.FitKernelRows",
@@ -200,6 +214,7 @@ var entries = []Entry{
 	{
 		Name:        "itml-labels",
 		Doc:         "itml on pairs of rows drawn from the classes, with bounds from another draw",
+		When:        "classes, when itml is to be used as papers use it; with time to choose gamma, take itml-tuned",
 		Source:      "Davis, Kulis, Jain, Sra, Dhillon. Information-Theoretic Metric Learning. ICML 2007; Perez-Suay, Ferri 2013, Section 3",
 		Version:     itml.Version,
 		Constructor: "itml.FitLabels",
@@ -217,6 +232,7 @@ var entries = []Entry{
 	{
 		Name:        "itml-tuned",
 		Doc:         "itml-labels with gamma of 0.0001, 0.001, ..., 10000 chosen by cross-validated nearest neighbours",
+		When:        "classes, when there is time to choose gamma by cross-validation: nine values, each fitted in every fold",
 		Source:      "Davis, Kulis, Jain, Sra, Dhillon. Information-Theoretic Metric Learning. ICML 2007; Perez-Suay, Ferri 2013, Section 3",
 		Version:     itml.Version,
 		Constructor: "itml.FitTuned",
@@ -234,6 +250,7 @@ var entries = []Entry{
 	{
 		Name:        "iplr",
 		Doc:         "identity plus low rank: itml in the span of k vectors made of the rows and their classes; for many features, and for sparse rows",
+		When:        "thousands of features or sparse rows, such as texts, where a full matrix does not fit",
 		Source:      "Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Section 3.6",
 		Version:     iplr.Version,
 		Constructor: "iplr.FitLabels",
@@ -251,6 +268,7 @@ var entries = []Entry{
 	onData(Entry{
 		Name:        "pca",
 		Doc:         "principal component analysis: the directions of largest variance",
+		When:        "fewer dimensions without classes; it keeps variance, which need not be what separates classes",
 		Source:      "Hotelling. Analysis of a complex of statistical variables into principal components. J. Educ. Psychol. 24, 1933",
 		Version:     labels.PCAVersion,
 		Constructor: "labels.FitPCA",
@@ -274,6 +292,7 @@ var entries = []Entry{
 	onData(Entry{
 		Name:        "lsa",
 		Doc:         "latent semantic analysis: the right singular vectors of the rows, which are not centred",
+		When:        "texts and other sparse counts in fewer dimensions, without classes",
 		Source:      "Deerwester, Dumais, Furnas, Landauer, Harshman. Indexing by Latent Semantic Analysis. J. Am. Soc. Inf. Sci. 41, 1990",
 		Version:     labels.LSAVersion,
 		Constructor: "labels.FitLSA",
@@ -284,6 +303,7 @@ var entries = []Entry{
 	onData(Entry{
 		Name:        "invcov",
 		Doc:         "inverse covariance of all rows, without regard to classes",
+		When:        "features that vary together, without classes and with many more rows than features",
 		Source:      "Mahalanobis. On the generalised distance in statistics. Proc. Natl. Inst. Sci. India 2, 1936",
 		Version:     labels.InvCovVersion,
 		Constructor: "labels.FitInvCov",
@@ -292,6 +312,7 @@ var entries = []Entry{
 	onClasses(Entry{
 		Name:        "fda",
 		Doc:         "Fisher's discriminant analysis: the directions that separate class means best",
+		When:        "classes, as the first to try: it is fast, and the best linear map where classes are normal with one covariance",
 		Source:      "Fisher. The use of multiple measurements in taxonomic problems. Ann. Eugen. 7, 1936; Rao, J. R. Stat. Soc. B 10, 1948",
 		Version:     labels.FDAVersion,
 		Constructor: "labels.FitFDA",
@@ -319,6 +340,7 @@ var entries = []Entry{
 	{
 		Name:        "spectral",
 		Doc:         "a kernel close to a given one under constraints on squared distances and the trace; for fit --gram",
+		When:        "a kernel of objects at hand and constraints on distances in it, when the divergence is to be chosen",
 		Source:      "Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Sections 4 and 5",
 		Version:     ltkernel.Version,
 		Constructor: "ltkernel.FitKernel",
@@ -349,10 +371,11 @@ var entries = []Entry{
 const chosenTau = "auto"
 
 // comparisons returns the entry of triplets.FitBatch with a loss, whose own parameters stand first.
-func comparisons(loss triplets.Loss, doc, from string, own ...string) Entry {
+func comparisons(loss triplets.Loss, doc, when, from string, own ...string) Entry {
 	return Entry{
 		Name:        loss.String(),
 		Doc:         doc,
+		When:        when,
 		Source:      from,
 		Version:     triplets.BatchFactoredVersion + triplets.TunedVersion - 1,
 		Constructor: "triplets.FitTuned",
@@ -380,6 +403,7 @@ var (
 	rca = onLinks(Entry{
 		Name:        "rca",
 		Doc:         "relevant component analysis: the inverse covariance within chunklets of similar rows",
+		When:        "rows known to be alike and none known to differ; closed form",
 		Source:      "Shental, Hertz, Weinshall, Pavel. Adjustment Learning and Relevant Component Analysis. ECCV 2002",
 		Version:     pairs.RCAVersion,
 		Constructor: "pairs.FitRCA",
@@ -389,6 +413,7 @@ var (
 	lmnn = onClasses(Entry{
 		Name:        "lmnn",
 		Doc:         "large margin nearest neighbours: target neighbours near, rows of other classes a margin farther away",
+		When:        "classes and nearest neighbours, when fda is not enough: classes may be several clusters, since only near rows of a class count",
 		Source:      "Weinberger, Saul. Distance Metric Learning for Large Margin Nearest Neighbor Classification. JMLR 10, 2009",
 		Version:     labels.LMNNVersion,
 		Constructor: "labels.FitLMNN",
@@ -400,6 +425,7 @@ var (
 	mcml = onClasses(Entry{
 		Name:        "mcml",
 		Doc:         "maximally collapsing metric learning: the rows of a class as likely neighbours of each other as can be",
+		When:        "classes that are single clouds, of up to a few thousand rows; it is convex and says how near its optimum is",
 		Source:      "Globerson, Roweis. Metric Learning by Collapsing Classes. NIPS 18, 2005",
 		Version:     labels.MCMLVersion,
 		Constructor: "labels.FitMCML",
@@ -430,6 +456,7 @@ func kernelOf[P any](e Entry, cost func(Size, Values) Cost, source string) Entry
 func inKernel(name string, e Entry, f Feedback, own []Param, fit func(context.Context, Input, Values, Progress) (kernelized.Result, error)) Entry {
 	e.Name = "kernel-" + name
 	e.Doc = name + " between images under a kernel's feature map, and so for new points, which it embeds; it stores the rows that span the images"
+	e.When = "what " + name + " is for, where no linear map of the features is enough; time is cubic in the rows, unless landmarks bounds it"
 	e.Version += kernelized.Version
 	e.Form = Embedded
 	e.Use = Use{f, slices.Concat(own, kernelParams, kernelLandmarks), func(ctx context.Context, in Input, v Values, p Progress) (Learned, error) {

@@ -21,6 +21,7 @@ import (
 var traceSSIKDR = underKernel(Entry{
 	Name:        "trace-ssikdr",
 	Doc:         "Trace-SSIKDR: pairs near or far in few dimensions of a kernel's space, and so for new points, which it embeds; it stores the rows that pairs join",
+	When:        "pairs near or far that are to be seen in two or three dimensions of a kernel's space",
 	Source:      "Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Section 5.4 and Algorithm 2",
 	Version:     ssikdr.Version,
 	Constructor: "ssikdr.Fit",
