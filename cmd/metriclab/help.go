@@ -188,7 +188,10 @@ the exit code tells of an error behind it.
 
 --json writes {"schema":1,"columns":[...],"rows":[[...],...],"notes":[...]}, with the
 numbers of the CSV, k, and of predict, if the new rows have classes: judged, the rows with a
-class of the training rows; wrong, those of them predicted wrongly; apart, the others.
+class of the training rows; wrong, those of them predicted wrongly; apart, the others. With
+--probabilities there is calibration: (share + shift)^power is in proportion to the
+probability of a class with that share of the votes; rows were held out for it, in folds, of
+which there are none where each was left out of its own neighbours.
 
 Each verb says how long it will take, where that is long, and on a terminal asks before it
 takes hours.

@@ -76,6 +76,11 @@ func (a *app) near(c *cobra.Command, args []string, f *nearFlags) error {
 	}
 	if f.elect {
 		s.columns = []string{"row", "class", "share", "distance"}
+		if f.probabilities {
+			for _, class := range s.of.Classes() {
+				s.columns = append(s.columns, "p:"+class)
+			}
+		}
 	} else if s.of != nil && s.of.Labelled() {
 		s.columns = append(s.columns, "class")
 	}
@@ -123,6 +128,10 @@ func (a *app) writeNear(ctx context.Context, s *search, f *nearFlags) error {
 		return err
 	}
 	more := []any{"k", s.k, "notes", append([]string{}, a.noted...)}
+	if f.probabilities {
+		c := s.of.Calibration()
+		more = append(more, "calibration", map[string]any{"shift": c.Shift, "power": c.Power, "rows": c.Rows, "folds": c.Folds})
+	}
 	if s.labelled && s.elect {
 		more = append(more, "judged", s.rows-s.apart, "wrong", s.wrong, "apart", s.apart)
 	}
@@ -144,7 +153,11 @@ func (s *search) write(r *records, b *model.Block) error {
 		if b.Labels != nil {
 			s.count(b.Labels[i], e.Class)
 		}
-		if err := r.row(b.First+i, e.Class, e.Share, e.Distance); err != nil {
+		cells := []any{b.First + i, e.Class, e.Share, e.Distance}
+		if e.Probabilities != nil {
+			cells = append(cells, e.Probabilities)
+		}
+		if err := r.row(cells...); err != nil {
 			return err
 		}
 	}
@@ -239,11 +252,15 @@ func (a *app) nearGram(c *cobra.Command, f *nearFlags, s *search) error {
 			return nil, err
 		}
 		a.cutK(c, f, g.Objects(), "objects of the fit")
-		among := g.Neighbourhood
-		if s.elect {
-			among = g.Classifier
+		switch {
+		case f.probabilities:
+			s.of, err = g.Probabilities(ctx, labels, f.k)
+		case s.elect:
+			s.of, err = g.Classifier(labels, f.k)
+		default:
+			s.of, err = g.Neighbourhood(labels, f.k)
 		}
-		if s.of, err = among(labels, f.k); err != nil {
+		if err != nil {
 			return nil, tableError(err)
 		}
 		near, err := s.of.Objects(ctx, cross)

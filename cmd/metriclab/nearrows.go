@@ -99,11 +99,19 @@ func (a *app) trainRows(c *cobra.Command, f *nearFlags, s *search, m *model.Mode
 		}
 	}
 	a.cutK(c, f, n, "training rows")
+	what := "arranging the rows of " + tableName(f.train)
 	among := m.Neighbourhood
-	if s.elect {
+	switch {
+	case f.probabilities:
+		what = "learning probabilities from rows of " + tableName(f.train) + " that are held out"
+		if err := a.agree(ctx, what, m.CostOfProbabilities(d).Seconds); err != nil {
+			return err
+		}
+		among = func(d *tables.Data, k int) (*model.Neighbourhood, error) { return m.Probabilities(ctx, d, k) }
+	case s.elect:
 		among = m.Classifier
 	}
-	arranged := a.waiting(ctx, "arranging the rows of "+tableName(f.train))
+	arranged := a.waiting(ctx, what)
 	s.of, err = atOnce(ctx, func() (*model.Neighbourhood, error) { return among(d, f.k) })
 	arranged()
 	return tableError(err)

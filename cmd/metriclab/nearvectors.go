@@ -75,7 +75,11 @@ func (a *app) electVectors(c *cobra.Command, ctx context.Context, f *nearFlags, 
 	}
 	a.cutK(c, f, train.Rows(), "vectors")
 	progress, done := a.meter(ctx, work{noun: "training vector"})
-	s.of, err = atOnce(ctx, func() (*model.Neighbourhood, error) { return m.Classifier(ctx, train, labels, f.k, progress) })
+	among := m.Classifier
+	if f.probabilities {
+		among = m.Probabilities
+	}
+	s.of, err = atOnce(ctx, func() (*model.Neighbourhood, error) { return among(ctx, train, labels, f.k, progress) })
 	done()
 	if err != nil {
 		return tableError(err)

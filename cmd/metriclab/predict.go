@@ -16,7 +16,7 @@ type nearFlags struct {
 	rows                      []string
 	k                         int
 	guard, json               bool
-	elect                     bool // of predict
+	elect, probabilities      bool // of predict
 }
 
 func (f *nearFlags) add(c *cobra.Command) {
@@ -65,7 +65,7 @@ func (f *nearFlags) about(c *cobra.Command, args []string) (input, error) {
 func (a *app) predictCommand() *cobra.Command {
 	f := nearFlags{elect: true}
 	c := &cobra.Command{
-		Use:   "predict {NEW.csv --train TABLE.csv | --vectors NEW.npy --train X.npy --labels L.csv | --cross-gram K1.csv --labels L.csv} --model MODEL.json [--k 5] [--out CLASSES.csv]",
+		Use:   "predict {NEW.csv --train TABLE.csv | --vectors NEW.npy --train X.npy --labels L.csv | --cross-gram K1.csv --labels L.csv} --model MODEL.json [--k 5] [--probabilities] [--out CLASSES.csv]",
 		Short: "Predict the class of new items from their nearest known ones under a fitted model",
 		Long: `Predict the class of each new item by the vote of its k nearest training items.
 
@@ -80,11 +80,18 @@ class, the share of wrong rows is told at the end, on standard error and in the 
 Classes that are numbers compare as numbers: 1.0 is 1. Rows of a class that no training
 row has are counted apart.
 
+With --probabilities there is a column p:CLASS for each class of the training items: its
+probability, from the votes and from how often such votes were right on training items held
+out. None is above that of the class predicted, and none is 0. If the learner learns from
+classes, five parts of the training items are held out in turn, and it is fitted anew to
+the others: five more fits. Otherwise each item is left out of its own neighbours.
+
 What is read, and how much is held: metriclab help models.`,
 		Example: "  metriclab fit old.csv --label class --learner lmnn --out m.json\n  metriclab predict new.csv --model m.json --train old.csv --k 3 --out classes.csv",
 		RunE:    func(c *cobra.Command, args []string) error { return a.near(c, args, &f) },
 	}
 	f.add(c)
+	c.Flags().BoolVar(&f.probabilities, "probabilities", false, "write the probability of each class too")
 	c.Flags().StringVar(&f.train, "train", "", "table, or .npy file of vectors, of the training items")
 	c.Flags().StringVar(&f.labels, "labels", "", "file of the classes of the objects of fit --gram, or of the rows of a .npy file of --train")
 	return c

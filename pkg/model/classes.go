@@ -442,9 +442,7 @@ func (f fitting) train(ctx context.Context, d *tables.Data, y, train, test []int
 func (t trained) score(ctx context.Context, m metric.SqDister, p Plan, told Progress) (outcome, error) {
 	// The rows are copies, and to embed them may take long.
 	return abandon.Do(ctx, "model", func(ctx context.Context) (outcome, error) {
-		m, expand := searched(m)
-		x, queries := expand(t.x), expand(t.queries)
-		voters, err := nearest.NewVoters(m, x, t.ytrain)
+		voters, queries, err := t.voters(m)
 		if err != nil {
 			return outcome{}, err
 		}
@@ -464,6 +462,13 @@ func (t trained) score(ctx context.Context, m metric.SqDister, p Plan, told Prog
 		share := wrong[0] / float64(len(t.want))
 		return outcome{values: []float64{share}, wrong: wrong[0], rows: len(t.want), chosen: float64(k)}, nil
 	})
+}
+
+// voters returns the classifier of the rows that were learned from, and the rows to score by as it takes them.
+func (t trained) voters(m metric.SqDister) (*nearest.Voters, mat.Matrix, error) {
+	m, expand := searched(m)
+	voters, err := nearest.NewVoters(m, expand(t.x), t.ytrain)
+	return voters, expand(t.queries), err
 }
 
 // searched returns the metric under which neighbours are searched for m, and what it takes in place of prepared rows.

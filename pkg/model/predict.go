@@ -43,6 +43,8 @@ type Neighbourhood struct {
 	names   map[string]string  // the classes by their names
 	numbers map[float64]string // the classes that are numbers, by value; "" where several have one value
 	notes   []string
+
+	calibration *Calibration // of Probabilities; nil of others
 }
 
 // perNeighbour is about how many numbers the search keeps for each of the k neighbours of a row.
@@ -294,6 +296,8 @@ type Elected struct {
 	Share float64
 	// Distance is that to the nearest training row.
 	Distance float64
+	// Probabilities has one for each of Classes, of which none is above that of Class; nil but of a Neighbourhood that Probabilities made.
+	Probabilities []float64
 }
 
 // search answers for the prepared rows of b, which it forgets.
@@ -316,7 +320,11 @@ func (h *Neighbourhood) search(ctx context.Context, b *Block) error {
 		return fmt.Errorf("model: of the rows from %d on: %w", b.First, err)
 	}
 	for _, e := range all {
-		b.Elected = append(b.Elected, Elected{h.classes[e.Labels[0]], e.Share, math.Sqrt(e.SqDist)})
+		row := Elected{Class: h.classes[e.Labels[0]], Share: e.Share, Distance: math.Sqrt(e.SqDist)}
+		if h.calibration != nil {
+			row.Probabilities = h.calibration.Probabilities(e)
+		}
+		b.Elected = append(b.Elected, row)
 	}
 	return nil
 }

@@ -43,6 +43,14 @@ type Election struct {
 	Share float64
 	// SqDist is the squared distance of the nearest training row.
 	SqDist float64
+	// Votes are the shares of all labels that have votes, by ascending label. Their sum is 1 but for round-off.
+	Votes []Vote
+}
+
+// Vote is the share of the votes that a label has.
+type Vote struct {
+	Label int
+	Share float64 // more than 0 and at most 1
 }
 
 // NewVoters returns a classifier with the rows of the n×d matrix x, which is copied, as training set, and y as their labels. Its errors and panics are those of NewKNN.
@@ -354,11 +362,12 @@ func (v *Voters) elect(found []Neighbour, k, self, own int) Election {
 		}
 		lo = hi
 	}
-	var e Election
+	e := Election{Votes: make([]Vote, 0, len(all))}
 	best, first := -1, 0
 	for _, t := range all {
 		// Of all votes, times the number of tied rows: whole numbers are equal exactly.
 		got := t.nearer*tied + (k-nearer)*t.tied
+		e.Votes = append(e.Votes, Vote{t.label, float64(got) / float64(k*tied)})
 		if got > best || got == best && t.group < first {
 			best, first, e.Labels = got, t.group, e.Labels[:0]
 		}
@@ -367,6 +376,7 @@ func (v *Voters) elect(found []Neighbour, k, self, own int) Election {
 		}
 	}
 	slices.Sort(e.Labels)
+	slices.SortFunc(e.Votes, func(a, b Vote) int { return cmp.Compare(a.Label, b.Label) })
 	e.Share = float64(best) / float64(k*tied)
 	return e
 }
