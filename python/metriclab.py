@@ -463,15 +463,20 @@ class Metric:
             raise MetricLabError(f"y_train: shape {y.shape} does not fit {rows} training rows")
         classes, codes = np.unique(y, return_inverse=True)
         train, queries, k = self._asked(X_train, X, k)
-        out = np.empty(len(queries), dtype=np.intp)
+        return classes[self._votes(train, codes, len(classes), queries, k)[1]]
+
+    def _votes(self, train: Array, codes: NDArray[Any], classes: int, queries: Array, k: int) -> "tuple[Array, NDArray[np.intp]]":
+        """The share of the votes that each class has of each query, and which class wins."""
+        shares, out = np.empty((len(queries), classes)), np.empty(len(queries), dtype=np.intp)
         for j, groups in self._groups(train, queries, k):
-            counts = [np.bincount(codes[rows], minlength=len(classes)) for rows, _ in groups]
+            counts = [np.bincount(codes[rows], minlength=classes) for rows, _ in groups]
             last = counts[-1]
-            nearer: NDArray[Any] = sum(counts[:-1], np.zeros(len(classes), dtype=int))
+            nearer: NDArray[Any] = sum(counts[:-1], np.zeros(classes, dtype=int))
             votes = nearer * last.sum() + (k - nearer.sum()) * last  # times the rows of the last group, so that they are whole
             leads = votes == votes.max()
             out[j] = next(np.flatnonzero(leads & (c > 0))[0] for c in counts if (leads & (c > 0)).any())
-        return classes[out]
+            shares[j] = votes / (k * last.sum())
+        return shares, out
 
     def _asked(self, X_train: ArrayLike, X: ArrayLike, k: Optional[int]) -> "tuple[Array, Array, int]":
         train, queries = self._points(self._prepare(X_train)), self._points(self._prepare(X))
@@ -1374,6 +1379,14 @@ else:
         options["ensure_all_finite"] = "allow-nan" if missing else True
         return validate_data(estimator, X, **options)
 
+    def _write(path: str, header: "list[str]", X: Array, codes: NDArray[Any]) -> None:
+        """Writes a table: a code and features in each row."""
+        with open(path, "w", newline="", encoding="utf-8") as f:
+            csv.writer(f, lineterminator="\n").writerow(header)
+            for code, row in zip(codes.tolist(), X.tolist()):
+                # The shortest text that reads back as the same number; an empty cell is a missing one.
+                f.write(f"{code},{','.join('' if v != v else repr(v) for v in row)}\n")
+
     class MetricLab(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[no-redef]
         """metriclab fit as a transformer and a nearest-neighbour classifier.
 
@@ -1386,7 +1399,8 @@ else:
         max_memory    the limit of one object, such as "8GiB"; None for the default
         command       path of metriclab; None for METRICLAB of the environment, or the PATH
 
-        After fit: model_ (a Model), classes_, n_features_in_; save writes the file of the model.
+        After fit: model_ (a Model), classes_, n_features_in_; save writes the file of the model. The first
+        predict_proba runs metriclab predict, which fits five times more; what it learns is kept until fit.
         """
 
         def __init__(
@@ -1427,8 +1441,8 @@ else:
             label = "class"
             while label in names:
                 label += "_"
-            args = [_command(self.command), "fit", "", "--header=yes", f"--label={label}", f"--learner={self.learner}", *_params(self.params)]
-            for flag, value in (("pairs", self.pairs), ("passes", self.passes), ("seed", self.seed), ("max-memory", self.max_memory)):
+            args = ["fit", "", "--header=yes", f"--label={label}", f"--learner={self.learner}", *_params(self.params)]
+            for flag, value in (("pairs", self.pairs), ("passes", self.passes), ("seed", self.seed)):
                 if value is not None:
                     args.append(f"--{flag}={value}")
             if not self.standardise:
@@ -1436,20 +1450,13 @@ else:
             if self.impute:
                 args.append("--impute=mean")
             with tempfile.TemporaryDirectory(prefix="metriclab-") as folder:
-                table, out = os.path.join(folder, "table.csv"), os.path.join(folder, "model.json")
-                with open(table, "w", newline="", encoding="utf-8") as f:
-                    csv.writer(f, lineterminator="\n").writerow([label, *names])
-                    for code, row in zip(codes.tolist(), X.tolist()):
-                        # The shortest text that reads back as the same number; an empty cell is a missing one.
-                        f.write(f"{code},{','.join('' if v != v else repr(v) for v in row)}\n")
-                args[2] = table
-                done = subprocess.run([*args, f"--out={out}"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-                if done.returncode != 0:
-                    said = done.stderr.decode("utf-8", "replace").strip()
-                    raise CommandError(said or f"metriclab fit has ended with exit code {done.returncode}")
+                args[1], out = os.path.join(folder, "table.csv"), os.path.join(folder, "model.json")
+                _write(args[1], [label, *names], X, codes)
+                self._run([*args, f"--out={out}"])
                 with open(out, "rb") as model:
                     self._saved = model.read()
                 self.model_ = load(out)
+            self._calibrations: "dict[int, tuple[float, float]]" = {}  # by n_neighbors
             self._rows, self._codes = X, codes
             self._n_features_out = self.model_.width or 0
             return self
@@ -1464,6 +1471,48 @@ else:
             check_is_fitted(self)
             X = _validated(self, X, missing=self.impute, reset=False)
             return self.classes_[self.model_.predict(self._rows, self._codes, X, self.n_neighbors)]
+
+        def predict_proba(self, X: ArrayLike) -> Array:
+            """The probability of each of classes_ for the rows of X, len(X) x classes, as of metriclab predict --probabilities.
+
+            It is (share + shift)**power of the votes of the n_neighbors nearest rows of fit, divided by the sum over classes.
+            Rows of fit that were held out tell shift and power. predict has the most probable class.
+            """
+            check_is_fitted(self)
+            X = _validated(self, X, missing=self.impute, reset=False)
+            train, queries, k = self.model_._asked(self._rows, X, self.n_neighbors)
+            shares, won = self.model_._votes(train, self._codes, len(self.classes_), queries, k)
+            if k not in self._calibrations:
+                self._calibrations[k] = self._calibrate(k)
+            shift, power = self._calibrations[k]
+            p = (1 + shares / shift) ** power
+            p /= p.sum(axis=1, keepdims=True)
+            others = p.copy()
+            rows = np.arange(len(p))
+            others[rows, won] = 0
+            p[rows, won] = np.maximum(p[rows, won], np.nextafter(others.max(axis=1), 2))  # in a tie by the last bit
+            return cast(Array, p)
+
+        def _calibrate(self, k: int) -> "tuple[float, float]":
+            """What predict --probabilities learns from the rows of fit: shift and power."""
+            with tempfile.TemporaryDirectory(prefix="metriclab-") as folder:
+                table, new, model, out = (os.path.join(folder, name) for name in ("table.csv", "new.csv", "model.json", "out.json"))
+                header = [self.model_.label, *self.model_.features]
+                _write(table, header, self._rows, self._codes)
+                _write(new, header, self._rows[:1], self._codes[:1])
+                with open(model, "wb") as f:
+                    f.write(self._saved)
+                self._run(["predict", new, f"--train={table}", f"--model={model}", f"--k={k}", "--probabilities", "--json", f"--out={out}"])
+                with open(out, encoding="utf-8") as answer:
+                    learned = json.load(answer)["calibration"]
+            return learned["shift"], learned["power"]
+
+        def _run(self, args: "list[str]") -> None:
+            limit = [] if self.max_memory is None else [f"--max-memory={self.max_memory}"]
+            done = subprocess.run([_command(self.command), *args, *limit], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            if done.returncode != 0:
+                said = done.stderr.decode("utf-8", "replace").strip()
+                raise CommandError(said or f"metriclab {args[0]} has ended with exit code {done.returncode}")
 
         def save(self, file: Union[str, "os.PathLike[str]"]) -> None:
             """Writes the model for load, and for metriclab transform, evaluate and plot."""

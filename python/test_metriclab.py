@@ -787,6 +787,33 @@ class Estimator(Same):
             self.same(metriclab.load(path("saved.json")).transform(x), e.transform(x), 0)
             self.same(pickle.loads(pickle.dumps(e)).transform(x), e.transform(x), 0)
 
+    def test_probabilities(self):
+        from sklearn.model_selection import cross_val_score
+
+        x, y = rows(17, 92, 4)
+        x[:10], new = np.round(x[:10]), x[80:] * 0.9
+        x = x[:80]
+        x[3], x[4] = x[0], x[0]  # equal rows, of several classes
+        names = np.array(["one", "three", "two"])[y]
+        table, asked = write("t.csv", x, y[:80]), write("new.csv", new, y[80:])
+        for learner, k in (("fda", 1), ("fda", 2), ("lmnn", 4), ("euclidean", 80), ("kernel-fda", 3)):
+            e = metriclab.MetricLab(learner, n_neighbors=k).fit(x, names[:80])
+            p = e.predict_proba(new)
+            run("fit", table, "--label=class", f"--learner={learner}", f"--out={path('m.json')}")
+            said = json.loads(run("predict", asked, f"--model={path('m.json')}", f"--train={table}", f"--k={k}", "--probabilities", "--json"))
+            self.same(p, np.array([r[4:] for r in said["rows"]]), KERNEL_CLOSE if learner.startswith("kernel") else CLOSE)
+            for some in (new, x):
+                p = e.predict_proba(some)
+                self.assertEqual(e.classes_[p.argmax(axis=1)].tolist(), e.predict(some).tolist())
+                self.assertTrue((p > 0).all() and np.allclose(p.sum(axis=1), 1, rtol=0, atol=1e-14))
+        e.n_neighbors = 5
+        self.assertEqual(e.predict_proba(new).shape, (12, 3))
+        self.assertEqual(sorted(e._calibrations), [3, 5])  # each is learned once
+        self.same(pickle.loads(pickle.dumps(e)).predict_proba(new), e.predict_proba(new), 0)
+        self.assertLess(-cross_val_score(metriclab.MetricLab("fda"), x, y[:80], cv=3, scoring="neg_log_loss").mean(), math.log(3))
+        with self.assertRaisesRegex(metriclab.CommandError, "no two of them have 2 rows"):
+            metriclab.MetricLab("fda", n_neighbors=1).fit(x[:3], ["a", "a", "b"]).predict_proba(new)
+
     def test_pipeline_and_search(self):
         from sklearn.base import clone
         from sklearn.model_selection import GridSearchCV, cross_val_score

@@ -2,8 +2,14 @@ package main
 
 import (
 	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -45,6 +51,80 @@ func TestPredict(t *testing.T) {
 	}
 	if code := c.run(strings.Fields("predict new.csv --model m.json --train old.csv --k 1 --out p.csv")...); code != exitOK || c.out.Len() > 0 || !strings.HasPrefix(readTest(t, "p.csv"), "row,class") {
 		t.Errorf("--out: exit code %d, %s", code, c.err.String())
+	}
+}
+
+// Probabilities have a column for each class, whatever its name, and are the same in CSV and JSON, from a file and from standard input.
+func TestPredictProbabilities(t *testing.T) {
+	t.Chdir(t.TempDir())
+	table := "x,class\n"
+	for i := range 24 {
+		table += fmt.Sprintf("%d,%s\n", i+i/12, []string{`"a,b"`, "\"say \"\"no\"\"\nor\""}[i/12])
+	}
+	writeTest(t, "old.csv", table+"40,=1+1\n41,=1+1\n")
+	writeTest(t, "new.csv", "x\n3\n12\n40\n")
+	c := newCommand(toys(nil))
+	for _, line := range []string{"fit old.csv --label class --learner fda --out m.json", "fit old.csv --label class --learner euclidean --out e.json"} {
+		if code := c.run(strings.Fields(line)...); code != exitOK {
+			t.Fatal(c.err.String())
+		}
+	}
+	for model, folds := range map[string]float64{"m.json": 5, "e.json": 0} {
+		const line = " --train old.csv --k 3 --probabilities --model "
+		if code := c.run(strings.Fields("predict new.csv" + line + model)...); code != exitOK {
+			t.Fatal(c.err.String())
+		}
+		text := c.out.String()
+		records, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		if want := []string{"row", "class", "share", "distance", "p:=1+1", "p:a,b", "p:say \"no\"\nor"}; err != nil || len(records) != 4 || !slices.Equal(records[0], want) {
+			t.Fatalf("%q, error %v, want %q", records, err, want)
+		}
+		if code := c.run(strings.Fields("predict new.csv --json" + line + model)...); code != exitOK {
+			t.Fatal(c.err.String())
+		}
+		var got struct {
+			Columns     []string
+			Rows        [][]any
+			Calibration struct{ Shift, Power, Rows, Folds float64 }
+		}
+		if err := json.Unmarshal(c.out.Bytes(), &got); err != nil || !slices.Equal(got.Columns, records[0]) {
+			t.Fatalf("%v\n%s", err, c.out.String())
+		}
+		if k := got.Calibration; k.Rows != 26 || k.Folds != folds || k.Shift <= 0 || k.Power <= 0 {
+			t.Errorf("%s: calibration %+v", model, k)
+		}
+		for i, r := range records[1:] {
+			var sum float64
+			top := ""
+			most := 0.0
+			for j, cell := range r[4:] {
+				p, _ := strconv.ParseFloat(cell, 64)
+				if sum += p; p > most {
+					most, top = p, records[0][4+j]
+				}
+				if got.Rows[i][4+j] != p || p <= 0 {
+					t.Errorf("%s, row %d: %v in JSON, %s in CSV", model, i, got.Rows[i], cell)
+				}
+			}
+			if math.Abs(sum-1) > 1e-14 || top != "p:"+r[1] {
+				t.Errorf("%s, row %d: %q, the sum is %v", model, i, r, sum)
+			}
+		}
+		c.app.in = strings.NewReader("x\n3\n12\n40\n")
+		if code := c.run(strings.Fields("predict -" + line + model)...); code != exitOK || c.out.String() != text {
+			t.Errorf("%s: from standard input\n%s, want\n%s%s", model, c.out.String(), text, c.err.String())
+		}
+	}
+	writeTest(t, "few.csv", "x,class\n1,u\n2,u\n3,v\n")
+	for line, want := range map[string]string{
+		"predict new.csv --model m.json --train few.csv --k 1 --probabilities":                 "fda learns from classes, and no two of them have 2 rows",
+		"predict new.csv --model m.json --train new.csv --k 1 --probabilities":                 "the training rows have no classes to predict",
+		"neighbours new.csv --model m.json --train old.csv --k 1 --probabilities":              "unknown flag --probabilities",
+		"predict new.csv --model m.json --train old.csv --k 27 --probabilities --out none.csv": "want 1 to 26",
+	} {
+		if code := c.run(strings.Fields(line)...); code == exitOK || !strings.Contains(c.err.String(), want) || c.out.Len() > 0 {
+			t.Errorf("%s: exit code %d\n%s", line, code, c.err.String())
+		}
 	}
 }
 
