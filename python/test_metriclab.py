@@ -811,8 +811,25 @@ class Estimator(Same):
         self.assertEqual(sorted(e._calibrations), [3, 5])  # each is learned once
         self.same(pickle.loads(pickle.dumps(e)).predict_proba(new), e.predict_proba(new), 0)
         self.assertLess(-cross_val_score(metriclab.MetricLab("fda"), x, y[:80], cv=3, scoring="neg_log_loss").mean(), math.log(3))
-        with self.assertRaisesRegex(metriclab.CommandError, "no two of them have 2 rows"):
+        with self.assertRaisesRegex(metriclab.CommandError, "without the 1 row of fold"):
             metriclab.MetricLab("fda", n_neighbors=1).fit(x[:3], ["a", "a", "b"]).predict_proba(new)
+
+    def test_calibration(self):
+        """The program of docs/guides/tables.md, on two classes of known posterior."""
+        sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "scripts"))
+        import calibration
+
+        y = np.arange(200) % 2
+        said = np.tile([0.75, 0.25], (200, 1))
+        loss, brier, ece, wrong = calibration.measures(said, y)
+        self.same(np.array([loss, brier, ece, wrong]), np.array([-math.log(0.75 * 0.25) / 2, 0.625, 0.25, 0.5]))
+        rng = np.random.default_rng(5)
+        x = rng.random((900, 1))
+        y = (rng.random(900) < x[:, 0]).astype(int)
+        found = calibration.divided(x, y, "euclidean", 1)
+        (votes,), (ours,) = found["KNeighborsClassifier"], found["metriclab"]
+        self.assertLess(ours[0], votes[0] / 2)
+        self.assertLess(ours[2], 0.1)  # 3.3 deviations of a share of 270 rows
 
     def test_pipeline_and_search(self):
         from sklearn.base import clone

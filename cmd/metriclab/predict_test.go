@@ -117,7 +117,7 @@ func TestPredictProbabilities(t *testing.T) {
 	}
 	writeTest(t, "few.csv", "x,class\n1,u\n2,u\n3,v\n")
 	for line, want := range map[string]string{
-		"predict new.csv --model m.json --train few.csv --k 1 --probabilities":                 "fda learns from classes, and no two of them have 2 rows",
+		"predict new.csv --model m.json --train few.csv --k 1 --probabilities":                 "without the 1 row of fold",
 		"predict new.csv --model m.json --train new.csv --k 1 --probabilities":                 "the training rows have no classes to predict",
 		"neighbours new.csv --model m.json --train old.csv --k 1 --probabilities":              "unknown flag --probabilities",
 		"predict new.csv --model m.json --train old.csv --k 27 --probabilities --out none.csv": "want 1 to 26",

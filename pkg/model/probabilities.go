@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/plural"
@@ -14,7 +13,7 @@ import (
 	"metriclab/pkg/vectors"
 )
 
-// CalibrationFolds is the number of folds in which rows are held out for a Calibration, or that of the rows of the second largest class if there are fewer.
+// CalibrationFolds is the number of folds in which rows are held out for a Calibration, or that of the rows if there are fewer.
 const CalibrationFolds = 5
 
 // Calibration says how votes became probabilities, and on which rows that was learned.
@@ -32,8 +31,7 @@ type Calibration struct {
 //
 // Neither the order of the rows nor the number of cores has a part in it.
 //
-// Its errors are those of Classifier, of Fit to the rows outside of a fold, and one that says so if no two classes have two rows, so that one can be held out. It
-// returns within .2 s an error that wraps that of ctx once ctx is done.
+// Its errors are those of Classifier and of Fit to the rows outside of a fold, which may be too few or of one class. It returns within .2 s an error that wraps that of ctx once ctx is done.
 func (m *Model) Probabilities(ctx context.Context, train *tables.Data, k int) (*Neighbourhood, error) {
 	h, err := m.Classifier(train, k)
 	if err != nil {
@@ -102,13 +100,12 @@ func (h *Neighbourhood) calibrate(ctx context.Context) (*Neighbourhood, error) {
 
 // calibrateAnew learns from the votes on the rows of each fold of d under what f learns from the others.
 func (h *Neighbourhood) calibrateAnew(ctx context.Context, f fitting, d *tables.Data, order []int) (*Neighbourhood, error) {
-	b := nearest.NewBallots(len(h.classes))
-	_, counts, _ := classesOf(d.Labels)
-	slices.Sort(counts)
-	folds := min(CalibrationFolds, counts[len(counts)-2]) // so that each fold leaves rows of two classes
-	if folds < 2 {
-		return nil, fmt.Errorf("model: probabilities: %s learns from classes, and no two of them have 2 rows, so that one could be held out", f.recipe.Learner)
+	n, width := d.Dims()
+	if err := f.room(n, width, len(h.classes)); err != nil {
+		return nil, fmt.Errorf("model: probabilities: %w", err)
 	}
+	b := nearest.NewBallots(len(h.classes))
+	folds := min(CalibrationFolds, len(order)) // each with at most one row of a class that has no more rows than folds
 	seed := random.Seed{Base: f.recipe.Seed, Experiment: "model/probabilities"}
 	fold := Plan{Folds: folds, Repeats: 1, Seed: f.recipe.Seed}.divisions(order, h.y)
 	for s := range folds {

@@ -163,7 +163,11 @@ func TestProbabilitiesErrors(t *testing.T) {
 	if c := Must(m.Probabilities(t.Context(), d, 30)).Calibration(); c.Rows != 30 {
 		t.Errorf("k of all rows: %+v", c)
 	}
-	Refused(t, "one row of b", ErrorOf(m.Probabilities(t.Context(), d.Rows([]int{0, 1, 2, 4}), 1)), "no two of them have 2 rows")
+	few := d.Rows([]int{0, 1, 2, 4, 3}) // two rows of b are enough
+	if c := Must(m.Probabilities(t.Context(), few, 1)).Calibration(); c.Rows != 5 || c.Folds != 5 {
+		t.Errorf("of five rows: %+v", c)
+	}
+	Refused(t, "one row of b", ErrorOf(m.Probabilities(t.Context(), d.Rows([]int{0, 1, 2, 4}), 1)), "model: probabilities: without the 1 row of fold ")
 	Refused(t, "k", ErrorOf(m.Probabilities(t.Context(), d, 31)), "want 1 to 30")
 	bare := d.Rows([]int{0, 1, 2, 3})
 	bare.Labels = nil
