@@ -10,7 +10,7 @@ import (
 func TestRegistry(t *testing.T) {
 	entries := Registry()
 	want := []string{"mnist", "wine", "iris", "ionosphere", "balance-scale", "soybean-large", "pendigits", "usps", "nist16",
-		"mfeat", "reuters21578", "20news", "classic3", "music", "material", "zappos", "food-100", "cars", "nature-vogue", "musicseer", "clarify", "bdg10", "osr", "caltech-101-grams", "caltech-101"}
+		"mfeat", "reuters21578", "20news", "classic3", "music", "material", "zappos", "food-100", "cars", "nature-vogue", "musicseer", "clarify", "bdg10", "osr", "aset400", "caltech-101-grams", "caltech-101"}
 	if len(entries) != len(want) {
 		t.Errorf("%d data sets, want %d", len(entries), len(want))
 	}
@@ -22,7 +22,7 @@ func TestRegistry(t *testing.T) {
 			continue
 		}
 		files += len(e.Files)
-		named := slices.Contains([]string{"food-100", "cars", "nature-vogue", "musicseer", "clarify", "bdg10", "osr", "caltech-101-grams", "caltech-101"}, name)
+		named := slices.Contains([]string{"food-100", "cars", "nature-vogue", "musicseer", "clarify", "bdg10", "osr", "aset400", "caltech-101-grams", "caltech-101"}, name)
 		if e.Named != named {
 			t.Errorf("%s: named is %v", name, e.Named)
 		}
@@ -38,8 +38,8 @@ func TestRegistry(t *testing.T) {
 			}
 		}
 	}
-	if files != 75 {
-		t.Errorf("%d files, want 75", files)
+	if files != 76 {
+		t.Errorf("%d files, want 76", files)
 	}
 
 	// Rows that must not gate a download, one of each kind, and some that must.
@@ -78,7 +78,7 @@ func TestToBeSupplied(t *testing.T) {
 		}
 	}
 	if want := []string{"clarify/latex.csv", "clarify/mpg321.csv", "clarify/foxpro.csv", "clarify/iptables.csv",
-		"bdg10/bdg10.csv", "triplets/osr/osr_triplets.csv", "caltech-101/labels.csv", "caltech-101/pmk.gram", "caltech-101/corr.gram", "caltech-101/sum.gram", "caltech-101/101_ObjectCategories.tar.gz"}; !slices.Equal(without, want) {
+		"bdg10/bdg10.csv", "triplets/osr/osr_triplets.csv", "triplets/aset400/aset400_triplets.csv", "caltech-101/labels.csv", "caltech-101/pmk.gram", "caltech-101/corr.gram", "caltech-101/sum.gram", "caltech-101/101_ObjectCategories.tar.gz"}; !slices.Equal(without, want) {
 		t.Errorf("files without a checksum: %q, want %q", without, want)
 	}
 	e, err := Lookup("clarify")

@@ -321,6 +321,7 @@ func TestStoreTriplets(t *testing.T) {
 	zipFile(t, s.Path("triplets/nature-vogue/nature_and_vogue_triplets.zip"), map[string]string{"nature/nature_triplets.txt": file("odd"), "vogue/vogue_triplets.txt": "a b c\n"})
 	writeFile(t, s.Path("triplets/musicseer/musicseer-results-2002-04-29.txt"), []byte(file("musicseer")))
 	writeFile(t, s.Path("triplets/osr/osr_triplets.csv"), []byte(file("csv")))
+	writeFile(t, s.Path("triplets/aset400/aset400_triplets.csv"), []byte(file("csv")))
 	for _, name := range TripletSetNames() {
 		set, err := s.Triplets(name)
 		if err != nil {
@@ -341,18 +342,23 @@ func TestStoreTriplets(t *testing.T) {
 		t.Errorf("wine: error %v", err)
 	}
 
-	// A user's own answers about the 200 outdoor scenes.
+	// A user's own answers about the 200 outdoor scenes and the 412 artists.
 	own := Open(t.TempDir())
-	osr := own.Path("triplets/osr/osr_triplets.csv")
-	for text, want := range map[string]string{"0,1,200\n": `:1: object: is "200", want a number from 0 to 199`, "0,1\n": ":1: number of cells: is 2, want 3", "": "no comparison that can be used"} {
-		writeFile(t, osr, []byte(text))
-		if _, err := own.Triplets("osr"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("osr, %q: error %v, want %q", text, err, want)
+	for name, last := range map[string]int{"osr": 199, "aset400": 411} {
+		path := own.Path("triplets/" + name + "/" + name + "_triplets.csv")
+		for text, want := range map[string]string{
+			fmt.Sprintf("0,1,2\n0,1,%d\n", last+1): fmt.Sprintf(`:2: object: is "%d", want a number from 0 to %d`, last+1, last), "0,1\n": ":1: number of cells: is 2, want 3",
+			"a,near,far\n0,1,2\n": `:1: object: is "a"`, "": "no comparison that can be used",
+		} {
+			writeFile(t, path, []byte(text))
+			if _, err := own.Triplets(name); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s, %q: error %v, want %q", name, text, err, want)
+			}
 		}
-	}
-	writeFile(t, osr, []byte("0,1,199\n5,5,7\n0,199,1\n"))
-	if set, err := own.Triplets("osr"); err != nil || set.Objects != 200 || len(set.Triplets) != 2 || set.Triplets[0] != (metric.Triplet{A: 0, Near: 1, Far: 199}) || set.Report.Degenerate != 1 {
-		t.Errorf("osr: %+v, %v", set, err)
+		writeFile(t, path, fmt.Appendf(nil, "0,1,%d\n5,5,7\n0,%d,1\n", last, last))
+		if set, err := own.Triplets(name); err != nil || set.Objects != last+1 || len(set.Triplets) != 2 || set.Triplets[0] != (metric.Triplet{A: 0, Near: 1, Far: last}) || set.Report.Degenerate != 1 {
+			t.Errorf("%s: %+v, %v", name, set, err)
+		}
 	}
 
 	// Damaged archives.

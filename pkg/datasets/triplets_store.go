@@ -48,6 +48,7 @@ var tripletForms = []tripletForm{
 	{name: "musicseer-survey", dataset: "musicseer", file: "triplets/musicseer/musicseer-results-2002-04-29.txt", read: musicSeer("S")},
 	{name: "musicseer-game", dataset: "musicseer", file: "triplets/musicseer/musicseer-results-2002-04-29.txt", read: musicSeer("G")},
 	{name: "osr", dataset: "osr", file: "triplets/osr/osr_triplets.csv", read: ofObjects(ReadTripletCSV, 200)},
+	{name: "aset400", dataset: "aset400", file: "triplets/aset400/aset400_triplets.csv", read: ofObjects(ReadTripletCSV, 412)},
 }
 
 // TripletSetNames returns the names that Store.Triplets knows, in the registry's order.
@@ -74,6 +75,8 @@ func TripletSetNames() []string {
 //   - nature, vogue: two triplets per odd-one-out answer about 120 and 60 images.
 //   - musicseer, musicseer-survey, musicseer-game: raw answers about artists.
 //   - osr: answers about 200 outdoor scenes, not public, which only a user can supply.
+//   - aset400: the whole survey of which music is a part, about 412 artists, which only a
+//     user can supply.
 //
 // material and zappos can stand in for the unpublished answers of Heim et al. (2015),
 // Section 5.4, about outdoor scenes, and are not them. From food-100 on, the registry

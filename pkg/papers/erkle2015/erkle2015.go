@@ -22,7 +22,7 @@ var Paper = experiment.Paper{
 	Key:      protocol.PaperKey,
 	Citation: "E. Heim, M. Berger, L. M. Seversky, M. Hauskrecht. Efficient Online Relative Comparison Kernel Learning. SDM 2015.",
 	Experiments: []experiment.Spec{
-		Restarts, Speed, Skips, Tau, Fig1, Released, Fig2, Fig2Errors, Fig2Larger, Fig2Curves, Fig3, Fig4, Scenes, ReleasedAnswers,
+		Restarts, BatchCost, Speed, Skips, Tau, Fig1, Released, Fig2, Fig2Errors, Fig2Larger, Fig2Curves, Fig3, Fig4, Scenes, ReleasedAnswers,
 		Tolerance, Flips, Weights, Denoise, Active, ActiveLearners, Repeats,
 	},
 }
@@ -30,6 +30,7 @@ var Paper = experiment.Paper{
 // The experiments by name, for notebooks and programs.
 var (
 	Restarts        = batch.Restarts
+	BatchCost       = costs.BatchCost
 	Speed           = costs.Speed
 	Skips           = costs.Skips
 	Tau             = batch.Tau

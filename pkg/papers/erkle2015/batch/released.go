@@ -96,9 +96,13 @@ var ReleasedAnswers = experiment.Spec{
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		var cells []experiment.Cell
-		for _, d := range protocol.Answered[:3] {
+		sets := slices.Clone(protocol.Answered[:3])
+		if scale == experiment.Full {
+			sets = append(sets, protocol.Supplied...)
+		}
+		for _, d := range sets {
 			s := releasedSettings{Part: singlePart, SplitSettings: d.Settings(scale), Sizes: d.Sizes(scale), Iterations: answersCap, FirstOfCKL: cappedEta, Taus: fewTaus}
-			if d.Name == protocol.Music {
+			if d.Name == protocol.Music || d.Name == protocol.FullSurvey {
 				s.Sizes, s.Iterations, s.Taus = tauSizes(d.Sizes(scale)), musicCap, musicTaus
 			}
 			cells = append(cells, d.Cell(scale, d.Name, s, releasedVersions))

@@ -2,13 +2,16 @@ package batch
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
+	"metriclab/pkg/judge"
 	"metriclab/pkg/learners/triplets"
 	"metriclab/pkg/papers/erkle2015/protocol"
 	"metriclab/pkg/random"
+	"metriclab/pkg/table"
 )
 
 // The excess is the distance of two objectives: of a program's kernel in our units, and of ours.
@@ -54,5 +57,37 @@ func TestReleasedStar(t *testing.T) {
 	}
 	if got := starred("1", among[1:2]); got != "1" {
 		t.Errorf("alone: %s", got)
+	}
+}
+
+// Where a table has the paper's own answers, views and claims are of these, and have verdicts.
+func TestReleasedOnSuppliedAnswers(t *testing.T) {
+	own := map[string]string{protocol.Music: protocol.FullSurvey, protocol.Material: protocol.OutdoorScenes}
+	public, supplied := experimenttest.Table(ReleasedAnswers), experimenttest.Table(ReleasedAnswers)
+	for _, cell := range ReleasedAnswers.Cells(experiment.Smoke) {
+		tb := experimenttest.Must(ReleasedAnswers.Run(t.Context(), experimenttest.Env(), cell, experimenttest.Seed(cell.Dataset)))
+		for i := range tb.Len() {
+			key, v := tb.Row(i)
+			key["cell"], key["trial"] = cell.Name, "0"
+			public.Add(key, v)
+			if key["cell"] = own[cell.Name]; key["cell"] != "" {
+				v["test wrong"] += float64(i % 7)
+				supplied.Add(key, v)
+			}
+		}
+	}
+	both := table.Concat(public, supplied)
+	for _, c := range ReleasedAnswers.Claims {
+		before, alone, beside := experimenttest.Must(c.Judge(public, nil)), experimenttest.Must(c.Judge(supplied, nil)), experimenttest.Must(c.Judge(both, nil))
+		if standIn := strings.HasPrefix(c.ID, "released-fig4"); (before.Verdict == judge.Untestable) != standIn || beside.Verdict == judge.Untestable || beside.Ours != alone.Ours {
+			t.Errorf("%s: %s; on the paper's answers %s, %s; beside the others %s, %s", c.ID, before.Verdict, alone.Verdict, alone.Ours, beside.Verdict, beside.Ours)
+		}
+	}
+	for _, v := range ReleasedAnswers.Views[1:] {
+		for tb, want := range map[*table.Table]bool{public: false, both: true} {
+			if d := experimenttest.Must(v.DrawWith(tb, nil)); strings.Contains(d.Caption.String(), "as supplied") != want {
+				t.Errorf("%s: caption %q", v.Name, d.Caption)
+			}
+		}
 	}
 }

@@ -114,7 +114,7 @@ var tauView = frame.View{
 	Caption: func(t *table.Table) plots.Caption {
 		var chosen []string
 		for key, g := range t.Groups("data", "method") {
-			c := variants.ChoiceOf(g)
+			c := variants.ChoiceOf(g, "tau")
 			chosen = append(chosen, fmt.Sprintf("%s, %s: %s (%s; %s)", key[0], key[1], table.Format(c.Validated), table.Format(c.BestOnTest), table.Format(c.AtEnd)))
 		}
 		return plots.Caption{

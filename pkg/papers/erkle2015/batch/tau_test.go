@@ -36,7 +36,7 @@ func madeTau(validation, test map[float64]int) *table.Table {
 
 func TestBestTau(t *testing.T) {
 	tb := madeTau(map[float64]int{0.1: 40, 1: 30, 10: 30, 100: 50}, map[float64]int{0.1: 40, 1: 40, 10: 35, 100: 50})
-	c := variants.ChoiceOf(tb)
+	c := variants.ChoiceOf(tb, "tau")
 	if c != (protocol.TauChoice{Validated: 1, BestOnTest: 10, AtEnd: 1}) {
 		t.Errorf("choice %+v, want the smaller of the equal ones by validation, 1, and 10 by test", c)
 	}
@@ -83,7 +83,7 @@ func TestTauIsThatOfTheTable(t *testing.T) {
 				t.Errorf("%s, %s: no rows", d.Name, b.Name)
 				continue
 			}
-			c := variants.ChoiceOf(g)
+			c := variants.ChoiceOf(g, "tau")
 			if frozen := protocol.TauChosen[d.Name][b.Name]; c != frozen {
 				t.Errorf("%s, %s: the table chooses %+v, the figures have %+v", d.Name, b.Name, c, frozen)
 			}

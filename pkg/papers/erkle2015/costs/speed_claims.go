@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/stat"
-
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/frame"
 	"metriclab/pkg/judge"
@@ -46,14 +44,7 @@ var speedClaims = experiment.Claims([]experiment.Claim{
 })
 
 // belowQuadratic is, by trial, by how much the exponent of n is below 2 in the time per active triplet over the first 2n.
-var belowQuadratic frame.Measure = func(t *table.Table) (out []float64) {
-	log := func(column frame.Measure, g *table.Table) []float64 { return column.Map(math.Log)(g) }
-	for _, g := range t.Where("kind", speedStructured, "per object", "2").Group("trial") {
-		_, p := stat.LinearRegression(log(frame.Cells("objects"), g), log(frame.Column("mean"), g), nil, false)
-		out = append(out, quadratic-p)
-	}
-	return out
-}
+var belowQuadratic = frame.Exponent(frame.Cells("objects"), frame.Column("mean")).Where("kind", speedStructured, "per object", "2").Times(-1).Plus(quadratic)
 
 // denseOver is the base-2 logarithm of the time of the dense cone over that of the structured one, less the claimed one.
 var denseOver = learning.AtLast(frame.Column("mean")).Where("kind", speedDense).Over(learning.AtLast(frame.Column("mean")).Where("kind", speedStructured)).Map(func(times float64) float64 {

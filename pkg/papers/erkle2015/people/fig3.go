@@ -32,7 +32,12 @@ var Fig3 = experiment.Spec{
 		for _, b := range d.Batches {
 			cells = append(cells, cell(b.Name, "batch", triplets.BatchVersion, func(s *fig3Settings) { s.batchSettings = batchSettingsOf(d.Name, b.Name) }))
 		}
-		return append(cells, cell(readingsPart, "ERKLE", triplets.ERKLEVersion, func(s *fig3Settings) { s.Families = valuesOf(variants.Families...) }))
+		cells = append(cells, cell(readingsPart, "ERKLE", triplets.ERKLEVersion, func(s *fig3Settings) { s.Families = valuesOf(variants.Families...) }))
+		if scale == experiment.Full {
+			all := protocol.DataSetOf(protocol.FullSurvey)
+			cells = append(cells, all.Cell(scale, all.Name, surveySettings{fig4SettingsOf(all, scale, variants.Families...)}, protocol.MethodVersions))
+		}
+		return cells
 	},
 	Trials:  experiment.Trials(6),
 	Kinds:   fig3Kinds,
@@ -40,7 +45,7 @@ var Fig3 = experiment.Spec{
 	Trial:   protocol.Measured,
 	Views:   fig3Views,
 	Claims:  slices.Concat(batch.Fig3Claims, fig3Afterwards),
-	Choices: variants.FamilyChoices,
+	Choices: answeredChoices,
 	Cost:    2 * time.Minute,
 }
 
@@ -69,19 +74,38 @@ func (s fig3Settings) Measure(ctx context.Context, r protocol.SplitRun) error {
 	j := &answered{r, s.AnsweredSettings}
 	switch s.Part {
 	case onlinePart:
-		if err := j.count(); err != nil {
-			return err
-		}
-		if err := j.steps(ctx); err != nil {
-			return err
-		}
-		return j.Online(ctx, s.Every)
+		return j.countedOnline(ctx, s.Every)
 	case readingsPart:
 		return j.readings(ctx)
 	default:
 		b := protocol.BatchOf(s.Part)
 		return j.batch(ctx, b, s.batchSettings)
 	}
+}
+
+// surveySettings are those of the cell of the full survey, which has all parts.
+type surveySettings struct{ fig4Settings }
+
+func (s surveySettings) Measure(ctx context.Context, r protocol.SplitRun) error {
+	j := &answered{r, s.AnsweredSettings}
+	if err := j.countedOnline(ctx, s.Every); err != nil {
+		return err
+	}
+	if err := j.batches(ctx, s.fig4Settings); err != nil {
+		return err
+	}
+	return j.readings(ctx)
+}
+
+// countedOnline counts conflicts, and follows the paper's ERKLE methods.
+func (j *answered) countedOnline(ctx context.Context, every int) error {
+	if err := j.count(); err != nil {
+		return err
+	}
+	if err := j.steps(ctx); err != nil {
+		return err
+	}
+	return j.Online(ctx, every)
 }
 
 // count counts conflicts in the source and in the split.

@@ -30,7 +30,7 @@ var fig3Afterwards = experiment.Claims([]experiment.Claim{
 		Statement:  "aset400 has a moderate amount of conflicting triplets.",
 		Where:      batch.Section53, Theirs: "no number; aset400 as it was then, with 16,385 answers",
 		Predicate: "In each split the share of training answers that conflict is from 1 % to 25 %. Readings: those that take part in a contradiction, or those that the best kernel violates, at most (left out if each that conflicts with those kept before it is)." + batch.CleanedNote,
-		Test: func(t *table.Table) judge.Test {
+		Test: frame.Test(func(t *table.Table) judge.Test {
 			train := experiment.Last("numbers of triplets", frame.Numbers(t.Where("kind", variants.CurveKind), "triplets"))
 			return frame.UnderNames([]string{trainCyclic, atMostViolated}, func(what string) frame.Test {
 				return frame.Always(func(trial *table.Table) bool {
@@ -38,6 +38,6 @@ var fig3Afterwards = experiment.Claims([]experiment.Claim{
 					return moderateLeast <= n/train && n/train <= moderateMost
 				})
 			})(t)
-		},
+		}).On(batch.SurveyRows),
 	},
 })

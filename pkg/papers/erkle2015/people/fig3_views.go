@@ -21,19 +21,30 @@ import (
 )
 
 var fig3Views = []experiment.View{
-	{Name: "fig3a", Title: "Fig. 3a: test error on the music survey", Draw: musicErrors("test")},
-	{Name: "fig3b", Title: "Fig. 3b: error on the triplets seen so far, music survey", Draw: musicErrors("train")},
-	{Name: "fig3c", Title: "Fig. 3c: rank of the kernels, music survey", Draw: drawMusicRanks},
-	{Name: "fig3-conflicts", Title: "How much the answers of the music survey conflict, and what a conflict does", Draw: drawMusicConflicts},
-	{Name: "fig3-settings", Title: "Ours: other settings of ERKLE on the music survey", Draw: experiment.WithEnds(drawMusicSettings, variants.FamilyChoices)},
-	{Name: "fig3-stopping", Title: "How the batch fits to the music survey ended", Draw: fitEndings(protocol.Music)},
+	{Name: "fig3a", Title: "Fig. 3a: test error on the music survey", Draw: onSurvey(musicErrors("test"))},
+	{Name: "fig3b", Title: "Fig. 3b: error on the triplets seen so far, music survey", Draw: onSurvey(musicErrors("train"))},
+	{Name: "fig3c", Title: "Fig. 3c: rank of the kernels, music survey", Draw: onSurvey(drawMusicRanks)},
+	{Name: "fig3-conflicts", Title: "How much the answers of the music survey conflict, and what a conflict does", Draw: onSurvey(drawMusicConflicts)},
+	{Name: "fig3-settings", Title: "Ours: other settings of ERKLE on the music survey", Draw: experiment.WithEnds(onSurvey(drawMusicSettings), answeredChoices)},
+	{Name: "fig3-stopping", Title: "How the batch fits to the music survey ended", Draw: onSurvey(musicEndings)},
 }
 
+// onSurvey renders the whole survey where a table has it, else its public part.
+func onSurvey(draw func(t *table.Table) (plots.Drawing, error)) func(t *table.Table) (plots.Drawing, error) {
+	return func(t *table.Table) (plots.Drawing, error) { return draw(batch.SurveyRows(t)) }
+}
+
+// musicEndings tells how the batch fits to the survey ended.
+func musicEndings(t *table.Table) (plots.Drawing, error) { return fitEndings(batch.SurveyOf(t))(t) }
+
 // describeTau says which weights were taken.
-func describeTau(data string) string {
+func describeTau(t *table.Table, data string) string {
 	var out []string
 	for _, b := range learning.BatchNames {
-		c := protocol.TauOf(data, b)
+		if protocol.IsSupplied(data) && t.Where("method", b).Len() == 0 {
+			continue
+		}
+		c := batch.TauOf(t, data, b)
 		out = append(out, fmt.Sprintf("%s %s (%s; %s)", b, table.Format(c.Validated), table.Format(c.BestOnTest), table.Format(c.AtEnd)))
 	}
 	return "τ is " + strings.Join(out, ", ") + "."
@@ -45,17 +56,34 @@ const (
 	tauRule     = "τ is one per method for all sizes and trials: that of the least mean validation error in erkle2015/tau. The paper has a validation set here, too. In brackets stand that of the least mean test error, the paper's rule on synthetic data, and that of the least validation error at the largest size. "
 )
 
-// musicData and musicFits describe the survey with its splits, and how the methods learn from them.
-var musicData, musicFits = func(c protocol.Counts) (data, fits string) {
-	return fmt.Sprintf("Music survey (aset400) as released with the code of Stochastic Triplet Embedding: %d artists, 9,090 answers without repetitions and direct contradictions (the paper has 16,385). Each split has %d training triplets, %d validation triplets for τ and %d for the test (paper: 10,000, 1,000 and the rest, 5,385).",
-			c.Objects, c.Train, c.Validation, c.Test),
-		fmt.Sprintf("All methods start from K = I. Batch methods are fitted to the first 100 to %d triplets at %d sizes, each from the kernel of the size before. They stop at a residual of %g or after %d iterations; \"run on\" is a fit after up to %d more. The paper fits every 100 triplets and stops after 1000 iterations or at a change of the objective below 10⁻⁷.",
-			c.Train, protocol.BatchSizes, protocol.BatchTol, protocol.BatchIterations, protocol.ConvergedIterations)
-}(protocol.Answered[0].Full)
+// suppliedRule is tauRule on data that a user has supplied.
+var suppliedRule = strings.Replace(tauRule, "in erkle2015/tau", "over these, and fits run on with each trial's own", 1)
+
+// rulesOf says how τ is chosen, and what was.
+func rulesOf(t *table.Table, data string) string {
+	rule := tauRule
+	if protocol.IsSupplied(data) {
+		rule = suppliedRule
+	}
+	return rule + describeTau(t, data)
+}
+
+// musicAbout describes the survey with its splits, and how the methods learn from them.
+func musicAbout(data string) (about, fits string) {
+	c := protocol.DataSetOf(data).Full
+	about = fmt.Sprintf("Music survey (aset400) as released with the code of Stochastic Triplet Embedding: %d artists, 9,090 answers without repetitions and direct contradictions (the paper has 16,385). Each split has %d training triplets, %d validation triplets for τ and %d for the test (paper: 10,000, 1,000 and the rest, 5,385).",
+		c.Objects, c.Train, c.Validation, c.Test)
+	if data == protocol.FullSurvey {
+		about = fmt.Sprintf("Music survey (aset400) as supplied: %d artists. As in the paper each split has %d training triplets, %d validation triplets for τ and the rest for the test.", c.Objects, c.Train, c.Validation)
+	}
+	return about, fmt.Sprintf("All methods start from K = I. Batch methods are fitted to the first 100 to %d triplets at %d sizes, each from the kernel of the size before. They stop at a residual of %g or after %d iterations; \"run on\" is a fit after up to %d more. The paper fits every 100 triplets and stops after 1000 iterations or at a change of the objective below 10⁻⁷.",
+		c.Train, protocol.BatchSizes, protocol.BatchTol, protocol.BatchIterations, protocol.ConvergedIterations)
+}
 
 // musicCaption is a caption about the music survey.
 func musicCaption(shows, protocol string, t *table.Table) plots.Caption {
-	return plots.Caption{Shows: shows, Data: musicData, Protocol: strings.TrimPrefix(protocol+" "+musicFits, " "), Intervals: batch.SplitsNote(t)}
+	about, fits := musicAbout(batch.SurveyOf(t))
+	return plots.Caption{Shows: shows, Data: about, Protocol: strings.TrimPrefix(protocol+" "+fits, " "), Intervals: batch.SplitsNote(t)}
 }
 
 // errorPanels show the errors of all methods on a part of a data set, with τ by validation.
@@ -91,15 +119,16 @@ var errorHead = []string{"method", "error (%), τ by validation", "ties half (%)
 // musicErrors shows the errors on a part.
 func musicErrors(part string) func(t *table.Table) (plots.Drawing, error) {
 	return func(t *table.Table) (plots.Drawing, error) {
-		if len(batch.ByRule(protocol.ByValidation).On(protocol.Music).Sizes(t)) == 0 {
+		data := batch.SurveyOf(t)
+		if len(batch.ByRule(protocol.ByValidation).On(data).Sizes(t)) == 0 {
 			return plots.Missing("errors of any batch method"), nil
 		}
 		d := plots.Drawing{
-			Panels: errorPanels(protocol.Music, part, "", batch.OfSplits(t))(t),
-			Text:   &plots.TextTable{Head: errorHead, Rows: errorRows(t, protocol.Music, part, learning.AllMethods, batch.OfSplits(t))},
+			Panels: errorPanels(data, part, "", batch.OfSplits(t))(t),
+			Text:   &plots.TextTable{Head: errorHead, Rows: errorRows(t, data, part, learning.AllMethods, batch.OfSplits(t))},
 		}
 		d.Caption = musicCaption(batch.ErrorsShown[part]+", a tie of the two distances counting as not satisfied, against the number of triplets seen. The table has it after all of them, and with a tie as half an error.",
-			onlineAbout+tauRule+describeTau(protocol.Music), t)
+			onlineAbout+rulesOf(t, data), t)
 		return d, nil
 	}
 }
@@ -108,7 +137,8 @@ func musicErrors(part string) func(t *table.Table) (plots.Drawing, error) {
 func drawMusicRanks(t *table.Table) (plots.Drawing, error) {
 	b := batch.OfSplits(t)
 	b.Scale = 1
-	r, p := batch.ByRule(protocol.ByValidation).On(protocol.Music), frame.Panel{Panel: plots.Panel{XLabel: "triplets seen", YLabel: "eigenvalues above 10⁻³ of the largest"}}
+	data := batch.SurveyOf(t)
+	r, p := batch.ByRule(protocol.ByValidation).On(data), frame.Panel{Panel: plots.Panel{XLabel: "triplets seen", YLabel: "eigenvalues above 10⁻³ of the largest"}}
 	for _, method := range learning.BatchNames {
 		p.Of = append(p.Of, r.Line(method, frame.Column(batch.LooseRank), b), runOnPoints(method, b))
 	}
@@ -125,7 +155,7 @@ func drawMusicRanks(t *table.Table) (plots.Drawing, error) {
 			if len(online) > 0 {
 				shows += fmt.Sprintf(" ERKLE, which the paper leaves out here, has a mean rank of %.0f to %.0f: an object that no triplet has named yet keeps the eigenvalue that K = I gives it, until the weight of the trace removes it.", slices.Min(online), slices.Max(online))
 			}
-			return musicCaption(shows, tauRule+describeTau(protocol.Music), t)
+			return musicCaption(shows, rulesOf(t, data), t)
 		},
 	}.Draw(t)
 }

@@ -2,6 +2,7 @@ package people
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"metriclab/pkg/experiment"
@@ -18,17 +19,13 @@ var Fig4 = experiment.Spec{
 	Source:  "Section 5.4, Fig. 4",
 	Version: 1,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
-		var cells []experiment.Cell
-		for _, d := range protocol.Answered[1:] {
-			s := fig4Settings{d.Scored(scale), map[string]protocol.List[float64]{}, map[string]caps{}, map[string]float64{}}
-			s.Every, s.Families = evaluateEvery, valuesOf(variants.TraceFamily)
-			for _, b := range d.Batches {
-				x := batchSettingsOf(d.Name, b.Name)
-				s.Tau[b.Name], s.Iterations[b.Name], s.Tolerance[b.Name] = x.Tau, x.Iterations, x.Tolerance
-			}
-			cells = append(cells, d.Cell(scale, d.Name, s, protocol.MethodVersions))
+		sets := slices.Clone(protocol.Answered[1:])
+		if scale == experiment.Full {
+			sets = append(sets, protocol.DataSetOf(protocol.OutdoorScenes))
 		}
-		return cells
+		return protocol.Mapped(sets, func(d protocol.DataSet) experiment.Cell {
+			return d.Cell(scale, d.Name, fig4SettingsOf(d, scale, variants.TraceFamily), protocol.MethodVersions)
+		})
 	},
 	Trials:  experiment.Trials(10),
 	Kinds:   answeredKinds,
@@ -36,7 +33,7 @@ var Fig4 = experiment.Spec{
 	Trial:   protocol.Measured,
 	Views:   fig4Views,
 	Claims:  batch.Fig4Claims,
-	Choices: variants.FamilyChoices,
+	Choices: answeredChoices,
 	Cost:    time.Minute,
 }
 
@@ -48,6 +45,26 @@ type fig4Settings struct {
 	Tolerance  map[string]float64                `key:"%v tolerance"`
 }
 
+func fig4SettingsOf(d protocol.DataSet, scale experiment.Scale, families ...variants.Family) fig4Settings {
+	s := fig4Settings{d.Scored(scale), map[string]protocol.List[float64]{}, map[string]caps{}, map[string]float64{}}
+	s.Every, s.Families = evaluateEvery, valuesOf(families...)
+	for _, b := range d.Batches {
+		x := batchSettingsOf(d.Name, b.Name)
+		s.Tau[b.Name], s.Iterations[b.Name], s.Tolerance[b.Name] = x.Tau, x.Iterations, x.Tolerance
+	}
+	return s
+}
+
+// batches fits all batch methods.
+func (j *answered) batches(ctx context.Context, s fig4Settings) error {
+	for _, b := range protocol.Batches {
+		if err := j.batch(ctx, b, batchSettings{s.Tau[b.Name], s.Iterations[b.Name], s.Tolerance[b.Name]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (s fig4Settings) Measure(ctx context.Context, r protocol.SplitRun) error {
 	j := &answered{r, s.AnsweredSettings}
 	every := s.Every
@@ -57,10 +74,8 @@ func (s fig4Settings) Measure(ctx context.Context, r protocol.SplitRun) error {
 	if err := j.Online(ctx, every); err != nil {
 		return err
 	}
-	for _, b := range protocol.Batches {
-		if err := j.batch(ctx, b, batchSettings{s.Tau[b.Name], s.Iterations[b.Name], s.Tolerance[b.Name]}); err != nil {
-			return err
-		}
+	if err := j.batches(ctx, s); err != nil {
+		return err
 	}
 	if s.Data == protocol.MaterialOwn {
 		return nil

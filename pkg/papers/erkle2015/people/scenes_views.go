@@ -76,7 +76,7 @@ func scenesChoices(t *table.Table) []experiment.Choice {
 		}
 		c := experiment.Choice{What: strings.Join(key, ", ") + ": τ", Grid: frame.Numbers(g, "tau")}
 		for _, rows := range g.Group("trial") {
-			c.Chosen = append(c.Chosen, variants.ChoiceOf(rows).Validated)
+			c.Chosen = append(c.Chosen, variants.ChoiceOf(rows, "tau").Validated)
 		}
 		out = append(out, c)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -22,6 +23,11 @@ import (
 var answeredKinds = []experiment.Kind{
 	{Name: variants.CurveKind, Meaning: "a method with a setting after some training triplets: its errors, ranks and how a batch fit ended"},
 	{Name: variants.ChosenKind, Meaning: "the setting of a family of ERKLE methods that has the least validation error after all training triplets"},
+}
+
+// answeredChoices are the settings of families and, on data that a user has supplied, the weights of the trace that were chosen on validation triplets.
+func answeredChoices(t *table.Table) []experiment.Choice {
+	return append(variants.FamilyChoices(t), variants.SuppliedTaus(t)...)
 }
 
 // answeredColumns declare the columns of a table with rows of some kinds. Both figures have all
@@ -53,7 +59,7 @@ func answeredColumns(kinds []experiment.Kind) experiment.Columns {
 
 // batchSettings are the settings of a batch method; in a cell without one they are zero.
 type batchSettings struct {
-	// Tau are the weights of the trace. With the first the fits run on.
+	// Tau are the weights of the trace. The fits run on with the first; on data that a user has supplied, with that of the least validation error over the sizes.
 	Tau        protocol.List[float64] `key:"tau,omitzero"`
 	Iterations caps                   `key:"iterations,omitzero"`
 	Tolerance  float64                `key:"tolerance,omitzero"`
@@ -64,9 +70,15 @@ type caps struct{ Fit, RunOn int }
 
 func (c caps) String() string { return protocol.List[int]{c.Fit, c.RunOn}.String() }
 
-// batchSettingsOf are those of a batch method, with the weights that erkle2015/tau chose.
+// batchSettingsOf are those of a batch method, with the weights that erkle2015/tau chose or, on data that a user has supplied, all that it would choose from.
 func batchSettingsOf(data, method string) batchSettings {
-	return batchSettings{protocol.TauOf(data, method).Distinct(), caps{protocol.BatchIterations, protocol.ConvergedIterations}, protocol.BatchTol}
+	var taus protocol.List[float64]
+	if protocol.IsSupplied(data) {
+		taus = protocol.DataSetOf(data).Grid(method)
+	} else {
+		taus = protocol.TauOf(data, method).Distinct()
+	}
+	return batchSettings{taus, caps{protocol.BatchIterations, protocol.ConvergedIterations}, protocol.BatchTol}
 }
 
 // answered is a trial that fills the table.
@@ -135,37 +147,58 @@ func (j *answered) steps(ctx context.Context) error {
 	return nil
 }
 
-// batch fits a batch method with each weight of the trace. With the one by validation, the first and the
-// last fit then run on.
+// batch fits a batch method with each weight of the trace. With the chosen one, the first and the last fit then run on.
 func (j *answered) batch(ctx context.Context, b protocol.BatchMethod, s batchSettings) error {
+	chooses := protocol.IsSupplied(j.AnsweredSettings.Data)
+	var best []*mat.SymDense // kernels by size, with the weight bestTau
+	bestTau, least := 0., math.MaxInt
 	for i, tau := range s.Tau {
 		p := triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.Loss, Tau: tau, Iterations: s.Iterations.Fit, Tol: s.Tolerance}
-		fitted := func(method string, seen int, r triplets.BatchResult) {
-			v := batch.Ranks(r.Kernel)
-			v["iterations"], v["residual"] = float64(r.Iterations), r.Residual
-			j.score(method, table.Format(tau), r.Status.String(), seen, r.Kernel, v)
-		}
 		var kernels []*mat.SymDense
+		wrong := 0
 		if err := protocol.FitPath(ctx, j.Split, j.Sizes, p, func(seen int, r triplets.BatchResult) {
-			fitted(b.Name, seen, r)
+			j.fitted(b.Name, tau, seen, r)
 			kernels = append(kernels, r.Kernel)
+			if chooses {
+				wrong += protocol.ErrorsOf(r.Kernel, j.Split.Validation).Wrong
+			}
 		}); err != nil {
 			return fmt.Errorf("%s, τ = %v: %w", b.Name, tau, err)
 		}
-		if i > 0 {
-			continue
-		}
-		p.Iterations = s.Iterations.RunOn
-		for _, at := range []int{0, len(j.Sizes) - 1} {
-			p.Initial = kernels[at]
-			r, err := triplets.FitBatch(ctx, j.Split.Objects, j.Split.Train[:j.Sizes[at]], p)
-			if err != nil {
-				return fmt.Errorf("%s, τ = %v: %w", b.Name, tau, err)
+		switch {
+		case chooses && wrong < least:
+			best, bestTau, least = kernels, tau, wrong
+		case !chooses && i == 0:
+			if err := j.runOn(ctx, b, s, tau, kernels); err != nil {
+				return err
 			}
-			fitted(batch.RunOn(b.Name), j.Sizes[at], r)
 		}
 	}
+	if chooses {
+		return j.runOn(ctx, b, s, bestTau, best)
+	}
 	return nil
+}
+
+// runOn lets the first and the last of the fits run on from their kernels.
+func (j *answered) runOn(ctx context.Context, b protocol.BatchMethod, s batchSettings, tau float64, kernels []*mat.SymDense) error {
+	p := triplets.BatchParams{Method: triplets.BatchAccelerated, Loss: b.Loss, Tau: tau, Iterations: s.Iterations.RunOn, Tol: s.Tolerance}
+	for _, at := range []int{0, len(j.Sizes) - 1} {
+		p.Initial = kernels[at]
+		r, err := triplets.FitBatch(ctx, j.Split.Objects, j.Split.Train[:j.Sizes[at]], p)
+		if err != nil {
+			return fmt.Errorf("%s, τ = %v: %w", b.Name, tau, err)
+		}
+		j.fitted(batch.RunOn(b.Name), tau, j.Sizes[at], r)
+	}
+	return nil
+}
+
+// fitted adds a batch fit to the first triplets.
+func (j *answered) fitted(method string, tau float64, seen int, r triplets.BatchResult) {
+	v := batch.Ranks(r.Kernel)
+	v["iterations"], v["residual"] = float64(r.Iterations), r.Residual
+	j.score(method, table.Format(tau), r.Status.String(), seen, r.Kernel, v)
 }
 
 // valuesOf are the values of families, by name.

@@ -171,7 +171,7 @@ var DataSets = append([]DataSet{
 
 // DataSetOf is the data set of that name.
 func DataSetOf(name string) DataSet {
-	return named(name, DataSets, func(d DataSet) string { return d.Name })
+	return named(name, slices.Concat(DataSets, Supplied), func(d DataSet) string { return d.Name })
 }
 
 // Grid are the weights of the trace to choose from.

@@ -67,8 +67,16 @@ var FamilyChoices = learning.ChoicesOf(func(cells []string, g *table.Table) []ex
 
 // TauChoices are the weights of the trace with the least validation error, one per data set and method.
 var TauChoices = learning.ChoicesOf(func(cells []string, g *table.Table) []experiment.Choice {
-	return []experiment.Choice{{What: cells[0] + ", " + cells[1] + ": τ", Grid: learning.ChosenNumbers(g, "tau"), Chosen: []float64{ChoiceOf(g).Validated}}}
+	return []experiment.Choice{{What: cells[0] + ", " + cells[1] + ": τ", Grid: learning.ChosenNumbers(g, "tau"), Chosen: []float64{ChoiceOf(g, "tau").Validated}}}
 }, "data", "method")
+
+// SuppliedTaus are the weights of the trace with the least validation error on data that a user has supplied, in Figs. 3 and 4.
+var SuppliedTaus = learning.ChoicesOf(func(cells []string, g *table.Table) []experiment.Choice {
+	if !protocol.IsSupplied(cells[0]) || !learning.IsBatch(cells[1]) {
+		return nil
+	}
+	return []experiment.Choice{{What: cells[0] + ", " + cells[1] + ": τ", Grid: learning.ChosenNumbers(g, "setting"), Chosen: []float64{ChoiceOf(g, "setting").Validated}}}
+}, "cell", "method")
 
 // flipChoices are the weights of the trace that each trial chose on flipped validation triplets, by share and batch method.
 var flipChoices = learning.ChoicesOf(func(cells []string, g *table.Table) []experiment.Choice {
@@ -155,10 +163,10 @@ const noLimit = 1e6
 // Ten is the name of a family's method with ten passes.
 func (f Family) Ten() string { return f.Name + ", 10 passes" }
 
-// ChoiceOf is what the rows of one data set and method choose.
-func ChoiceOf(g *table.Table) protocol.TauChoice {
+// ChoiceOf is what the rows of one data set and method choose among the weights in a column.
+func ChoiceOf(g *table.Table, column string) protocol.TauChoice {
 	best := func(part string, g *table.Table) float64 {
-		return frame.Parse("tau", experiment.FirstName(BestRows(part, "tau")(g), "tau"))
+		return frame.Parse(column, experiment.FirstName(BestRows(part, column)(g), column))
 	}
 	return protocol.TauChoice{Validated: best("validation", g), BestOnTest: best("test", g), AtEnd: best("validation", AfterAll(g))}
 }

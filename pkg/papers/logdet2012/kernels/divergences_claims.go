@@ -9,7 +9,6 @@ import (
 	"metriclab/pkg/judge"
 	"metriclab/pkg/papers/logdet2012/protocol"
 	"metriclab/pkg/papers/logdet2012/vectors"
-	"metriclab/pkg/plots"
 	"metriclab/pkg/table"
 )
 
@@ -113,7 +112,7 @@ var divergenceClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: to the same KKT residual LogDet takes the most time of the four.",
 		Where:     "ours", Theirs: "no number",
 		Predicate: "With c, α and τ = 1, per other φ: the base-2 logarithm of the CPU time of LogDet, both folds, minus that of the other φ, mean over the data sets per trial, is > 0. A fit of LogDet that ends at the cap on steps counts with the time until then." + divergenceReadings,
-		TestTimed: testTimed(phiPhase, eachScaling(frame.Positive(judge.Rule{Unit: "doublings"}, overPhis(phiNames[1:], func(name string) frame.Measure {
+		TestTimed: frame.TestTimed(phiPhase, eachScaling(frame.Positive(judge.Rule{Unit: "doublings"}, overPhis(phiNames[1:], func(name string) frame.Measure {
 			return phiDoublings(phiLogDet).Minus(phiDoublings(name))
 		})))),
 	},
@@ -142,40 +141,6 @@ func phiError(method, setting string) frame.Measure {
 	return vectors.ErrorOf(method, "setting", setting).MeanOver("database")
 }
 
-// leastSeconds is what a phase takes at least, the clock's resolution, so that logarithms exist.
-const leastSeconds = 1e-6
-
-// seconds is the CPU time of what a row is of, in a table with times.
-var seconds = frame.Cells("seconds")
-
-// withSeconds adds the CPU time of a phase of each row's job; the phase "" is none.
-func withSeconds(t, times *table.Table, phase func(row table.Key) string) *table.Table {
-	cells := make([]string, t.Len())
-	for i := range cells {
-		row, _ := t.Row(i)
-		at := phase(row)
-		if at == "" {
-			continue
-		}
-		spent := times.Where("cell", row["cell"], "trial", row["trial"], "phase", at).Values("cpu_s")
-		if len(spent) != 1 {
-			judge.Refuse("logdet2012: %s, trial %s: %d times of phase %q, want 1", row["cell"], row["trial"], len(spent), at)
-		}
-		cells[i] = table.Format(max(spent[0], leastSeconds))
-	}
-	return t.With("seconds", cells)
-}
-
-// testTimed is a test of rows with the times of their phases.
-func testTimed(phase func(row table.Key) string, test frame.Test) func(t, times *table.Table) judge.Test {
-	return func(t, times *table.Table) judge.Test { return test(withSeconds(t, times, phase)) }
-}
-
-// drawTimed is a view of rows with the times of their phases.
-func drawTimed(phase func(row table.Key) string, v frame.View) func(t, times *table.Table) (plots.Drawing, error) {
-	return func(t, times *table.Table) (plots.Drawing, error) { return v.Draw(withSeconds(t, times, phase)) }
-}
-
 // phiPhase is that of a row: fits stand in the rows of errors, choices in those of what was chosen, of fold 0 for both.
 func phiPhase(row table.Key) string {
 	switch {
@@ -191,7 +156,7 @@ func phiPhase(row table.Key) string {
 
 // phiSeconds is the CPU time of the fits with a setting.
 func phiSeconds(setting string) frame.Measure {
-	return seconds.Where("kind", "wrong", "setting", setting, "fold", "0")
+	return frame.Seconds.Where("kind", "wrong", "setting", setting, "fold", "0")
 }
 
 // phiDoublings is log₂ of the CPU time of a φ, mean over the data sets.

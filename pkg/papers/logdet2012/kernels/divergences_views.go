@@ -31,7 +31,7 @@ var divergenceViews = []experiment.View{
 		Caption: vectors.Shown("Eigenvalues of W, descending, as shares of the largest, with c, α and τ = 1: geometric means over folds and trials. Shares below 10⁻⁴, zeros among them, are shown there. The table has the mean rank, also with c, α and τ chosen on training rows.",
 			divergenceProtocol),
 	}.Draw},
-	{Name: "divergences-time", Title: "CPU time to the same KKT residual", DrawTimed: drawTimed(phiPhase, frame.View{
+	{Name: "divergences-time", Title: "CPU time to the same KKT residual", DrawTimed: frame.DrawTimed(phiPhase, frame.View{
 		From: scaled.Then(frame.Only("method", phiNames...)), Columns: 2, Missing: "times",
 		Panels: frame.PerGroup(func(by []string) frame.Panel {
 			p := frame.Panel{Panel: plots.Panel{Title: "features " + by[0], XLabel: "CPU time of two fits (s)", XLog: true}}
@@ -43,7 +43,7 @@ var divergenceViews = []experiment.View{
 		Text: &frame.Text{By: []string{"scaling", "", "method", "", "data set", "data set"}, Cells: []frame.Cell{
 			frame.Name("features", "scaling"), frame.Name("φ", "method"),
 			secondsCell("fixed: CPU time (s)", phiSeconds(settingFixed)), stepsCell(settingFixed), vectors.StoppedCell("at the cap", "setting", settingFixed),
-			secondsCell("chosen: CPU time (s)", phiSeconds(settingChosen)), stepsCell(settingChosen), secondsCell("choosing: CPU time (s)", seconds.Where("kind", "chosen", "fold", "0")),
+			secondsCell("chosen: CPU time (s)", phiSeconds(settingChosen)), stepsCell(settingChosen), secondsCell("choosing: CPU time (s)", frame.Seconds.Where("kind", "chosen", "fold", "0")),
 		}},
 		Caption: func(t *table.Table) plots.Caption {
 			c := divergenceProtocol(t)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/datasets/sample"
@@ -239,7 +238,7 @@ func costPhaseOf(row table.Key) string { return costPhase(row["method"], row["ob
 
 // perStep is the CPU time of each row's method per step, or per update, in seconds.
 func perStep(kind string) frame.Measure {
-	return seconds.Over(frame.Column("value")).Where("kind", kind)
+	return frame.Seconds.Over(frame.Column("value")).Where("kind", kind)
 }
 
 // cubicExponent is what "cubic" is told apart from a square by: half-way between them.
@@ -253,7 +252,7 @@ var kernelCostClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Our LogDet-based algorithm can be implemented more efficiently (than POLA in kernel space).",
 		Where:     "Section 2", Theirs: "no number",
 		Predicate: "Per number of objects (50 to 400): the base-2 logarithm of the CPU time of kernel POLA per step minus that of kernel LogDet in five passes over the same pairs is > 0. All of a fit counts, the Gram matrix too." + costReadNote,
-		TestTimed: testTimed(costPhaseOf, eachPOLA(func(pola string) frame.Test {
+		TestTimed: frame.TestTimed(costPhaseOf, eachPOLA(func(pola string) frame.Test {
 			return frame.Positive(judge.Rule{Unit: "doublings"},
 				frame.OverGroups(perStep("steps").Where("method", pola).Over(perStep("steps").Where("method", kernelLogDet)).Map(math.Log2), "objects").Named("", " objects")).On(shared(pola, kernelLogDet))
 		})),
@@ -263,7 +262,7 @@ var kernelCostClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Their construction (POLA in kernel space) requires cubic time per iteration to update the parameters.",
 		Where:     "Section 2", Theirs: "cubic",
 		Predicate: "The exponent by which the CPU time per update grows from 100 objects on (from the second number on of our POLA), by a least-squares line of the logarithms, minus 2.5, is > 0. A smaller exponent refutes nothing: the sentence is about many objects (so since the exponents were known; it was to count against). By its count of operations the printed sum is cubic in the pairs that it keeps; what is tested is time." + costReadNote + " Added: a step of POLA as printed on a similar pair, made five times, by the number of pairs that it keeps (50 to 400): these grow more slowly than the objects.",
-		TestTimed: testTimed(costPhaseOf, eachPOLA(func(pola string) frame.Test { return cubic(pola, "objects") }, frame.Reading{Name: "a step as printed, by the pairs that it keeps", Test: cubic(printedStep, "pairs kept"), Afterwards: "the exponents by the number of objects"})),
+		TestTimed: frame.TestTimed(costPhaseOf, eachPOLA(func(pola string) frame.Test { return cubic(pola, "objects") }, frame.Reading{Name: "a step as printed, by the pairs that it keeps", Test: cubic(printedStep, "pairs kept"), Afterwards: "the exponents by the number of objects"})),
 	},
 })
 
@@ -304,23 +303,13 @@ func shared(a, b string) frame.Rows {
 	}
 }
 
-// exponent is, for each trial, the slope of the least-squares line of log time per update against the log of the number of objects.
+// exponent is by trial that of the time per update of a method against some numbers of objects.
 func exponent(method string, objects []float64) frame.Measure {
-	return func(t *table.Table) []float64 {
-		x, y := make([]float64, len(objects)), make([][]float64, len(objects))
-		for i, n := range objects {
-			x[i], y[i] = math.Log(n), perStep("updates").Map(math.Log).Where("method", method, "objects", table.Format(n))(t)
-		}
-		judge.SameLength(method+", by numbers of objects", y...)
-		slopes, at := make([]float64, len(y[0])), make([]float64, len(x))
-		for trial := range slopes {
-			for i := range y {
-				at[i] = y[i][trial]
-			}
-			_, slopes[trial] = stat.LinearRegression(x, at, nil, false)
-		}
-		return slopes
+	var cells []string
+	for _, n := range objects {
+		cells = append(cells, table.Format(n))
 	}
+	return frame.Exponent(frame.Cells("objects"), perStep("updates")).Where("method", method, "kind", "updates").On(frame.Only("objects", cells...))
 }
 
 // costStyles are those of the methods.
@@ -332,7 +321,7 @@ var positive = frame.Band{Possible: [2]float64{0, math.Inf(1)}}
 // perStepMS is perStep in milliseconds.
 func perStepMS(kind string) frame.Measure { return perStep(kind).Times(1e3) }
 
-var kernelCostViews = []experiment.View{{Name: "kernelcost", Title: "CPU time of a step in kernel space", DrawTimed: drawTimed(costPhaseOf, frame.View{
+var kernelCostViews = []experiment.View{{Name: "kernelcost", Title: "CPU time of a step in kernel space", DrawTimed: frame.DrawTimed(costPhaseOf, frame.View{
 	Needs: []string{"method", kernelLogDet}, Missing: "steps of kernel LogDet",
 	Panels: func(rows *table.Table) []plots.Panel {
 		p := plots.Panel{XLabel: "objects, and pairs", YLabel: "CPU time per step (ms)", XLog: true, YLog: true}

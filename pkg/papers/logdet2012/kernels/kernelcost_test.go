@@ -1,13 +1,11 @@
 package kernels
 
 import (
-	"math"
 	"strconv"
 	"testing"
 
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/experimenttest"
-	"metriclab/pkg/table"
 )
 
 // Both methods are shown as many pairs; an update is a step.
@@ -47,21 +45,5 @@ func TestStepsByPairsKept(t *testing.T) {
 				t.Errorf("%d pairs kept: %s %v, want %d", n, kind, got, stepsTimed)
 			}
 		}
-	}
-}
-
-// Times that grow as the cube have the exponent 3, in each trial.
-func TestExponent(t *testing.T) {
-	var objects []float64
-	rows := table.New([]string{"kind", "method", "objects", "seconds"}, []string{"value"})
-	for _, n := range []float64{10, 20, 50} {
-		objects = append(objects, n)
-		for _, scale := range []float64{1, 7} {
-			rows.Add(table.Key{"kind": "updates", "method": printedPOLA, "objects": table.Format(n), "seconds": table.Format(2 * scale * n * n * n)}, table.Values{"value": 2})
-		}
-	}
-	got := exponent(printedPOLA, objects)(rows)
-	if len(got) != 2 || math.Abs(got[0]-3) > 1e-12 || math.Abs(got[1]-3) > 1e-12 {
-		t.Errorf("exponents %v, want 3 and 3", got)
 	}
 }

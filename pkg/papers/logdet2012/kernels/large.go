@@ -209,14 +209,14 @@ var largeClaims = experiment.Claims([]experiment.Claim{{
 	Statement: "The proposed optimization algorithm is scalable to very large datasets of the order of millions of data objects.",
 	Where:     "Section 1", Theirs: "no number",
 	Predicate: "With 400 pairs of 10,000 and of 60,000 digits: the CPU time of the fit in input space, and of that in kernel space with its Gram matrix, grows by less than a factor 1.5; that of embedding all objects with an exponent below 1.2. Millions are not run.",
-	TestTimed: testTimed(largePhaseOf, func(t *table.Table) judge.Test {
+	TestTimed: frame.TestTimed(largePhaseOf, func(t *table.Table) judge.Test {
 		all := frame.Numbers(t, "objects")
 		if len(all) < 2 {
 			judge.Refuse("logdet2012: %d numbers of objects, want at least 2", len(all))
 		}
 		few, many := all[0], all[len(all)-1]
 		return frame.Positive(judge.Rule{Unit: "doublings"}, frame.Over([]string{metricKept, kernelKept, allObjects}, func(at string) (string, frame.Measure) {
-			most, part, time := math.Log2(sameTime), partOf[at], seconds.Where("at", at)
+			most, part, time := math.Log2(sameTime), partOf[at], frame.Seconds.Where("at", at)
 			if part == embedAll {
 				most = linearExponent * math.Log2(many/few)
 			}
@@ -225,7 +225,7 @@ var largeClaims = experiment.Claims([]experiment.Claim{{
 	}),
 }})
 
-var largeViews = []experiment.View{{Name: "large", Title: "Time and memory against the number of objects, with the same number of constraints", DrawTimed: drawTimed(largePhaseOf, frame.View{
+var largeViews = []experiment.View{{Name: "large", Title: "Time and memory against the number of objects, with the same number of constraints", DrawTimed: frame.DrawTimed(largePhaseOf, frame.View{
 	From: frame.Named("row", []string{"part", "at"}, func(row string) (string, frame.Rows) {
 		return row, frame.Called("shown", "at", func(at string) string {
 			if row == "part" {
@@ -236,10 +236,10 @@ var largeViews = []experiment.View{{Name: "large", Title: "Time and memory again
 	}),
 	Missing: "numbers of objects",
 	Panels: frame.PerMark(plots.Panel{XLabel: "CPU time (s)", XLog: true}, "objects", func(i int, n string) frame.Mark {
-		return frame.Dots(plots.Intervals{Name: n + " objects", Color: i, Shape: i}, "shown", seconds, positive)
+		return frame.Dots(plots.Intervals{Name: n + " objects", Color: i, Shape: i}, "shown", frame.Seconds, positive)
 	}).Where("row", "part"),
 	Text: &frame.Text{By: []string{"objects", "objects", "row", "", "shown", "part or representation"}, Cells: []frame.Cell{
-		ofRow("part", secondsCell("CPU time (s)", seconds)), ofRow("at", frame.Of("memory (MB)", frame.Column("value"), frame.Band{Scale: 8e-6}, "%.3g")),
+		ofRow("part", secondsCell("CPU time (s)", frame.Seconds)), ofRow("at", frame.Of("memory (MB)", frame.Column("value"), frame.Band{Scale: 8e-6}, "%.3g")),
 	}},
 	Caption: func(t *table.Table) plots.Caption {
 		return plots.Caption{
@@ -254,6 +254,6 @@ var largeViews = []experiment.View{{Name: "large", Title: "Time and memory again
 
 // ofRow is a column that is filled in rows of one kind of a text.
 func ofRow(row string, c frame.Cell) frame.Cell {
-	of := seconds.Where("row", row)
+	of := frame.Seconds.Where("row", row)
 	return vectors.OrElse("", of, c)
 }

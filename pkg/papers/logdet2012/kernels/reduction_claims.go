@@ -41,7 +41,7 @@ var reductionClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: leaving out the objects without pairs, as FitKernel does, pays.",
 		Where:     "ours", Theirs: "no number",
 		Predicate: "Per data set and φ: the base-2 logarithm of the CPU time with J = I minus that of FitKernel, minus 1, is > 0: at least twice as fast.",
-		TestTimed: testTimed(reductionPhaseOf, perCell(frame.Positive, judge.Rule{Unit: "doublings"}, twice(reductionSeconds(noReduction, allColumns), reductionSeconds(fitKernel, allColumns)))),
+		TestTimed: frame.TestTimed(reductionPhaseOf, perCell(frame.Positive, judge.Rule{Unit: "doublings"}, twice(reductionSeconds(noReduction, allColumns), reductionSeconds(fitKernel, allColumns)))),
 	},
 	{
 		ID: "reduction-kmeans", View: "reduction",
@@ -59,7 +59,7 @@ var reductionClaims = experiment.Claims([]experiment.Claim{
 		Statement: "Ours: a J that is not exact is worth it: as good a kernel in less than half the time.",
 		Where:     "ours", Theirs: "no number",
 		Predicate: "With 20 columns by k-means, per data set and φ: the whole corrected interval of the test error minus that of FitKernel lies within ±2 points; and the base-2 logarithm of the CPU time of FitKernel minus that of the reduced fit, minus 1, is > 0.",
-		TestTimed: testTimed(reductionPhaseOf, frame.Parts([]string{"error", "time"},
+		TestTimed: frame.TestTimed(reductionPhaseOf, frame.Parts([]string{"error", "time"},
 			perCell(func(rule judge.Rule, u frame.Units) frame.Test { return frame.Equivalent(sameReduced, 0, rule, u) }, splits, ofSmall(func(k string) frame.Measure { return beyondExact(jKMeans, k) })),
 			perCell(frame.Positive, judge.Rule{Unit: "doublings"}, ofSmall(func(k string) frame.Measure {
 				return twice(reductionSeconds(fitKernel, allColumns), reductionSeconds(jKMeans, k))

@@ -60,7 +60,7 @@ var reductionViews = []experiment.View{
 		}, "cell"),
 		Caption: vectors.Shown("How far the objective of the best K = αK₀ + K₀JLJᵀK₀ lies above that without a reduction. "+ofJ, reductionProtocol),
 	}.Draw},
-	{Name: "reduction-time", Title: "Time of a reduced fit against the columns of J", DrawTimed: drawTimed(reductionPhaseOf, frame.View{
+	{Name: "reduction-time", Title: "Time of a reduced fit against the columns of J", DrawTimed: frame.DrawTimed(reductionPhaseOf, frame.View{
 		From: reductionRows.Then(frame.Only("J", append([]string{fitKernel, noReduction}, jNames...)...)), Columns: 2, Missing: "reduced fits",
 		Panels: frame.PerGroup(func(cells []string) frame.Panel {
 			p := overColumns(plots.Panel{Title: cells[0], YLabel: "CPU time (s)", YLog: true}, reductionTime, positive)
@@ -128,7 +128,7 @@ func reductionPhaseOf(row table.Key) string {
 }
 
 // reductionTime is the CPU time of each fit, reductionSeconds that of one.
-var reductionTime = seconds.Where("kind", "rank")
+var reductionTime = frame.Seconds.Where("kind", "rank")
 
 func reductionSeconds(j, k string) frame.Measure { return reductionTime.Where("J", j, "columns", k) }
 
