@@ -218,14 +218,14 @@ func mcmlCost(s Size, v Values) Cost {
 
 func ncaCost(s Size, v Values) Cost {
 	z := sizesOf(s)
-	k, pulls := z.small(), 40.0
+	k, passes := z.small(), 60.0
 	if dim := v.Int("dim"); dim > 0 {
-		k = float64(dim)
+		k = min(k, float64(dim))
 	}
 	if v.Int("batch") > 0 {
-		pulls = float64(v.Int("passes")) + 6
+		passes = 6 + float64(v.Int("passes"))
 	}
-	return cost(overhead+pulls*z.n*z.n*(6e-9+1e-10*k), z.n*(9*z.d+256)+4*z.d*z.d)
+	return cost(overhead+passes*z.n*z.n*(7e-9+1.5e-10*k), z.n*(9*z.d+256)+4*z.d*z.d)
 }
 
 func traceSSIKDRCost(s Size, v Values) Cost {

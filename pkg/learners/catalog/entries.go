@@ -339,6 +339,7 @@ var entries = []Entry{
 	onRows(Entry{
 		Name:        "nca",
 		Doc:         "neighbourhood components analysis: a stochastic neighbour of a row as likely of its class as can be, in few dimensions or all; not convex",
+		When:        "few dimensions that serve nearest neighbours, to search or to draw in (dim=2); with about as many dimensions as rows it learns these by heart",
 		Source:      "Goldberger, Roweis, Hinton, Salakhutdinov. Neighbourhood Components Analysis. NIPS 17, 2004",
 		Version:     labels.NCAVersion,
 		Constructor: "labels.FitNCA",
