@@ -105,8 +105,8 @@ type NCA struct {
 // p_i = 0, and draws others as a wrong neighbour. Duplicates are allowed.
 //
 // f is not convex. Nothing tells how far f is from its greatest value; the answer is a point near Start at which f is stationary, or nearly constant: where p_ij are
-// nearly 0 and 1, as with an L of large entries, f is flat. So the scale of Start is the power of two with the greatest Σ log p_i (Eq. 6), which a single row that is far from its class
-// makes small. Start is by default NCAStartFDA: it is the same in all units of features and mixtures of them, and with few dimensions it begins where classes
+// nearly 0 and 1, as with an L of large entries, f is flat. So the scale of Start is the power of two with the greatest Σ log p_i (Eq. 6), over
+// at most 256 rows at equal distances in the order of the classes: one row that is far from its class makes it small. Start is by default NCAStartFDA: it is the same in all units of features and mixtures of them, and with few dimensions it begins where classes
 // differ. NCAStartPCA is for rows whose Euclidean distances are worth something. With about as many dimensions as rows, p_i can be 1 for all of them
 // in many ways which tell nothing about other rows: take few dimensions.
 //
@@ -185,6 +185,8 @@ func fitNCA(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int, p NCAPar
 const (
 	// ncaMemory is the number of pairs that L-BFGS keeps, and ncaFirst the length of its first step, relative to L.
 	ncaMemory, ncaFirst = 10, 0.1
+	// ncaSample is of how many rows, at most, the scale of the start is chosen.
+	ncaSample = 256
 	// ncaIdle is how many steps in a row may change f by less than round-off.
 	ncaIdle = 3
 	// ncaEnough is by how much an exponent is to be less than the largest of its row, beside log n, to be left out: n such terms are together
@@ -233,7 +235,7 @@ func newNCAFit(ctx context.Context, x *mat.Dense, y []int, p NCAParams) (*ncaFit
 	k := min(cmp.Or(p.Dim, r), r)
 	f := &ncaFit{
 		State: lbfgs.New(k*r, ncaMemory), ctx: ctx, k: k, r: r, z: mat.NewDense(n, r, nil), from: make([]int, n), to: make([]int, n), rows: rows,
-		left: mat.NewDense(n, k+1, nil), right: mat.NewDense(n, k+1, nil), some: mat.NewDense(cmp.Or(p.Batch, 1), k+1, nil),
+		left: mat.NewDense(n, k+1, nil), right: mat.NewDense(n, k+1, nil), some: mat.NewDense(max(p.Batch, min(n, ncaSample)), k+1, nil),
 		block: make([]float64, min(mostBlocks*blockRows, n)*n), sum: mat.NewDense(n, k, nil), back: mat.NewDense(n, k+1, nil), terms: make([]float64, n),
 		least: -ncaEnough - math.Log(float64(n)),
 	}
@@ -272,13 +274,17 @@ func newNCAFit(ctx context.Context, x *mat.Dense, y []int, p NCAParams) (*ncaFit
 		far = max(far, floats.Norm(moved.RawRowView(i), 2))
 	}
 	floats.ScaleTo(f.X, 1/far, start.RawMatrix().Data) // no d² is above 4, and no p_i vanishes
+	var sample []int
+	for i := 0; i < n; i += 1 + (n-1)/ncaSample {
+		if f.to[i]-f.from[i] > 1 {
+			sample = append(sample, i)
+		}
+	}
 	for best := math.Inf(-1); ; floats.Scale(2, f.X) {
-		f.evaluate(f.X, nil, nil)
+		f.evaluate(f.X, nil, sample)
 		var sum float64
-		for i, p := range f.terms {
-			if f.to[i]-f.from[i] > 1 {
-				sum += math.Log(p)
-			}
+		for _, p := range f.terms[:len(sample)] {
+			sum += math.Log(p)
 		}
 		if !(sum > best) {
 			break

@@ -174,7 +174,7 @@ func TestNCAStart(t *testing.T) {
 		l := make([]float64, len(f.X))
 		floats.ScaleTo(l, scale, f.X)
 		f.evaluate(l, nil, nil)
-		for _, p := range f.terms {
+		for _, p := range f.terms { // of all rows, which are fewer than ncaSample
 			sum += math.Log(p)
 		}
 		return sum
