@@ -38,6 +38,7 @@ from peers_bench import SCRIPTS, Bench, Different, NotDone, Short, blas, gap, in
 import argparse
 import collections
 import datetime
+import importlib
 import itertools
 import json
 import os
@@ -358,6 +359,45 @@ def lmnn(b):
     b.row(name + ", to our end", "lmnn", {"x": x}, params, [("metric-learn", [], longer, above)])
 
 
+def nca(b):
+    n = 60 if b.tiny else 1797
+    for peer, module in (("scikit-learn", "sklearn.neighbors"), ("metric-learn", "metric_learn")):
+        name = f"nca, {n} x 64 digits, 10 classes, to {peer}'s end"
+        if not b.wanted(name) or not b.has(["sklearn", module.partition(".")[0]]):
+            continue
+        from sklearn.datasets import load_digits
+
+        x, y = (a[:n] for a in load_digits(return_X_y=True))
+        same = y[:, None] == y
+
+        def shares(m):
+            g = x @ m @ x.T
+            d = np.diag(g)[:, None] + np.diag(g) - 2 * g
+            d[np.diag_indices(n)] = np.inf
+            e = np.exp(d.min(1)[:, None] - d)
+            return (e * same).sum(1) / e.sum(1)
+
+        # Both begin at the multiple of the Euclidean distance where ours does, by the same sample.
+        sample, scale = np.argsort(y, kind="stable")[:: 1 + (n - 1) // 256], 1 / np.linalg.norm(x - x.mean(0), axis=1).max()
+        while np.log(shares((2 * scale) ** 2 * np.eye(64))[sample]).sum() > np.log(shares(scale**2 * np.eye(64))[sample]).sum():
+            scale *= 2
+
+        def run(_, module=module, scale=scale):
+            library = importlib.import_module(module)
+            learner = getattr(library, "NCA", None) or library.NeighborhoodComponentsAnalysis
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                l = learner(init=scale * np.eye(64)).fit(x, y).components_
+            return l.T @ l
+
+        def check(mine, theirs):
+            if gap(np.array([shares(mine["result"]["m"]).sum()]), np.array([mine["objective"]])) > 1e-8:
+                raise Different("our metric has another objective than it says")
+            return max(1 - mine["objective"] / shares(theirs).sum(), 0), 1e-9, f"our objective below theirs ({mine['iterations']} iterations)"
+
+        b.row(name, "nca", {"x": x}, {"classes": y.tolist(), "target": shares(run(None)).sum()}, [(peer, [], run, check)])
+
+
 def smallest(a):
     """a without its smallest eigenvalue, if that is negative."""
     from scipy.linalg import eigh
@@ -662,7 +702,7 @@ def main():
         if b.before:
             built += f"; before: {b.before.commit()}"
         print(built, flush=True)
-        for rows in (products, eigen, knn, pca, fda, batch, itml, lmnn, pola, erkle, rmp, medoids, commands):
+        for rows in (products, eigen, knn, pca, fda, batch, itml, lmnn, nca, pola, erkle, rmp, medoids, commands):
             rows(b)
         if len(b.rows) < args.least:
             sys.exit(f"peers.py: {len(b.rows)} rows were measured, at least {args.least} must be")

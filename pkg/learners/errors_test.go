@@ -33,6 +33,8 @@ func TestNilPanics(t *testing.T) {
 	for name, f := range map[string]func() error{
 		"LMNN":       func() error { _, err := labels.FitLMNN(ctx, nil, y, labels.LMNNParams{}); return err },
 		"MCML":       func() error { _, err := labels.FitMCML(ctx, nil, y, labels.MCMLParams{}); return err },
+		"NCA":        func() error { _, err := labels.FitNCA(ctx, rng, nil, y, labels.NCAParams{}); return err },
+		"NCA source": func() error { _, err := labels.FitNCA(ctx, nil, x, y, labels.NCAParams{}); return err },
 		"FDA":        func() error { _, err := labels.FitFDA(ctx, nil, y, labels.FDAParams{}); return err },
 		"PCA":        func() error { _, err := labels.FitPCA(ctx, nil, 1); return err },
 		"InvCov":     func() error { _, err := labels.FitInvCov(ctx, nil, labels.InvCovParams{}); return err },

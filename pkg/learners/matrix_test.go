@@ -67,6 +67,9 @@ func readers() map[string]reader {
 		"MCML": func(t *testing.T, x mat.Matrix) (any, error) {
 			return labels.FitMCML(t.Context(), x, y, labels.MCMLParams{MaxIterations: 50})
 		},
+		"NCA": func(t *testing.T, x mat.Matrix) (any, error) {
+			return labels.FitNCA(t.Context(), source(), x, y, labels.NCAParams{MaxIterations: 50})
+		},
 		"FDA": func(t *testing.T, x mat.Matrix) (any, error) {
 			return labels.FitFDA(t.Context(), x, y, labels.FDAParams{Ridge: 0.1})
 		},

@@ -105,6 +105,12 @@ func batchFitsOn(t *testing.T, n, d int) (fits map[string]func(ctx context.Conte
 		"MCML": func(ctx context.Context, p told) (any, error) {
 			return labels.FitMCML(ctx, x, y, labels.MCMLParams{Progress: p, MaxIterations: 20})
 		},
+		"NCA": func(ctx context.Context, p told) (any, error) {
+			return labels.FitNCA(ctx, draw(), x, y, labels.NCAParams{Progress: p, MaxIterations: 20})
+		},
+		"NCA, batches": func(ctx context.Context, p told) (any, error) {
+			return labels.FitNCA(ctx, draw(), x, y, labels.NCAParams{Progress: p, Batch: 20, Passes: 4})
+		},
 		"LogDet": func(ctx context.Context, p told) (any, error) {
 			return itml.Fit(ctx, x, links, logDet(p).Params)
 		},

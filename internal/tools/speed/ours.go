@@ -284,6 +284,30 @@ var peers = map[string]peer{
 			return err
 		}
 	},
+	"nca": func(ctx context.Context, in func(string) *mat.Dense, s settings, r *result) func() error {
+		x := in("x")
+		p := labels.NCAParams{Start: labels.NCAStartPCA}
+		if s.Target > 0 { // as for lmnn; f is maximised
+			reached := 0
+			look := p
+			look.Progress = func(now learners.Progress) {
+				if reached == 0 && now.Objective >= s.Target {
+					reached = now.Iteration
+				}
+			}
+			if _, err := labels.FitNCA(ctx, source(0), x, s.Classes, look); err != nil {
+				return func() error { return err }
+			}
+			p.MaxIterations = reached
+		}
+		return func() error {
+			l, err := labels.FitNCA(ctx, source(0), x, s.Classes, p)
+			if err == nil {
+				r.matrices, r.status, r.objective = map[string]mat.Matrix{"m": l.Metric.M()}, &l.Result, &l.Objective
+			}
+			return err
+		}
+	},
 }
 
 // comparisons are the rows (a, near, far) of a matrix.

@@ -216,6 +216,18 @@ func mcmlCost(s Size, v Values) Cost {
 	return cost(overhead+1.2e-8*z.n*z.n*min(z.d, 0.3*z.n), z.n*(copies*z.d+64)+4*z.d*z.d)
 }
 
+func ncaCost(s Size, v Values) Cost {
+	z := sizesOf(s)
+	k, passes := z.small(), 60.0
+	if dim := v.Int("dim"); dim > 0 {
+		k = min(k, float64(dim))
+	}
+	if v.Int("batch") > 0 {
+		passes = 6 + float64(v.Int("passes"))
+	}
+	return cost(overhead+passes*z.n*z.n*(7e-9+1.5e-10*k), z.n*(9*z.d+256)+4*z.d*z.d)
+}
+
 func traceSSIKDRCost(s Size, v Values) Cost {
 	z := sizesOf(s)
 	t := z.joined()

@@ -336,6 +336,18 @@ var entries = []Entry{
 	mcml,
 	kernelOf[labels.MCMLParams](mcml, imagesOf(mcmlCost),
 		"Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Theorem 9; Globerson, Roweis 2005"),
+	onRows(Entry{
+		Name:        "nca",
+		Doc:         "neighbourhood components analysis: a stochastic neighbour of a row as likely of its class as can be, in few dimensions or all; not convex",
+		When:        "few dimensions that serve nearest neighbours, to search or to draw in (dim=2); with about as many dimensions as rows it learns these by heart",
+		Source:      "Goldberger, Roweis, Hinton, Salakhutdinov. Neighbourhood Components Analysis. NIPS 17, 2004",
+		Version:     labels.NCAVersion,
+		Constructor: "labels.FitNCA",
+		Cost:        ncaCost,
+	}, Classes, func(ctx context.Context, in Input, p ncaParams) (learners.MetricResult, error) {
+		r, err := labels.FitNCA(ctx, rand.New(rand.NewPCG(p.Seed, 0)), in.X, in.Y, p.NCAParams)
+		return r.MetricResult, err
+	}),
 	traceSSIKDR,
 	{
 		Name:        "spectral",
@@ -616,6 +628,11 @@ var seed = declared[draws]()
 
 type pcaParams struct {
 	Dim int `range:">= 0 and <= the smaller of the numbers of rows and columns" doc:"number of components; 0 means all"`
+}
+
+type ncaParams struct {
+	labels.NCAParams
+	draws
 }
 
 // projected returns the metric of a projection in closed form.

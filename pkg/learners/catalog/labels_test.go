@@ -26,6 +26,13 @@ func TestLabelParams(t *testing.T) {
 		{"lmnn", [2]map[string]string{{"iterations": "1"}, {"iterations": "100"}}},
 		{"mcml", [2]map[string]string{{"tol": "0.9"}, {"tol": "0.00001"}}},
 		{"mcml", [2]map[string]string{{"iterations": "1"}, {"iterations": "100"}}},
+		{"nca", [2]map[string]string{{"dim": "1"}, {"dim": "2"}}},
+		{"nca", [2]map[string]string{{"start": "fda", "dim": "1", "iterations": "1"}, {"start": "pca", "dim": "1", "iterations": "1"}}},
+		{"nca", [2]map[string]string{{"tol": "0.9"}, {"tol": "0.00001"}}},
+		{"nca", [2]map[string]string{{"iterations": "1"}, {"iterations": "100"}}},
+		{"nca", [2]map[string]string{{"batch": "0"}, {"batch": "5"}}},
+		{"nca", [2]map[string]string{{"batch": "5", "passes": "1"}, {"batch": "5", "passes": "2"}}},
+		{"nca", [2]map[string]string{{"batch": "5", "seed": "1"}, {"batch": "5", "seed": "2"}}},
 	} {
 		e, err := catalog.Find(c.name)
 		if err != nil {

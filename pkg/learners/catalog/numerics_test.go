@@ -79,6 +79,7 @@ var variants = map[string][]map[string]string{
 	"fda":    {nil, {"ridge": "0"}},
 	"lmnn":   {{"k": "2", "iterations": "60"}},
 	"mcml":   {{"iterations": "40"}},
+	"nca":    {nil, {"dim": "1"}, {"start": "pca"}, {"batch": "5", "passes": "3"}},
 }
 
 // parameters returns the variants of e.
@@ -336,7 +337,7 @@ func allScales(t *testing.T, label string, e catalog.Entry, v catalog.Values, di
 // scale of their own.
 func units(name string, given map[string]string) (exponent int, ok bool) {
 	switch name {
-	case "rca", "invcov", "fda", "lmnn", "mcml":
+	case "rca", "invcov", "fda", "lmnn", "mcml", "nca":
 		return 0, true
 	case "itml", "itml-labels", "itml-tuned", "iplr", "pca":
 		if given["start"] == "invcov" {

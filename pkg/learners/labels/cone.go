@@ -93,6 +93,36 @@ func (c *coordinates) balance(s *mat.SymDense, floor float64) (values, scales []
 	return values, scales, nil
 }
 
+// withinFloor is the scatter within classes below which balance does not scale a direction further, relative to
+// the covariance of the rows.
+const withinFloor = 1e-3
+
+// within returns the mean of (z_i−z_j)(z_i−z_j)ᵀ over the rows i of z that have another in their class and the other rows j of it, and the number of these rows.
+func within(ctx context.Context, z *mat.Dense, y []int) (*mat.SymDense, int, error) {
+	_, r := z.Dims()
+	scatter, count := mat.NewSymDense(r, nil), 0
+	for _, rows := range members(y) {
+		if len(rows) == 1 {
+			continue
+		}
+		count += len(rows)
+		mean := meanOf(z, rows)
+		v := mat.NewVecDense(r, nil)
+		for _, i := range rows {
+			if err := ctx.Err(); err != nil {
+				return nil, 0, err
+			}
+			floats.SubTo(v.RawVector().Data, z.RawRowView(i), mean)
+			scatter.SymRankOne(scatter, 2*float64(len(rows))/float64(len(rows)-1), v)
+		}
+	}
+	if count == 0 {
+		return nil, 0, errors.New("labels: each class has one row, want a class with at least 2")
+	}
+	scatter.ScaleSym(1/float64(count), scatter)
+	return scatter, count, nil
+}
+
 // confine confines metrics BᵀNB to the span of the deviations of x, which leaves z as it is, and of all metrics with these squared distances between rows that of the least
 // trace. The coordinates must be whitened: there the deviations are zG with G = zᵀ(deviations)/n, and B is the pseudo-inverse of G, transposed.
 func (c *coordinates) confine(x *mat.Dense) error {
@@ -291,6 +321,10 @@ func inner(a, b *mat.SymDense) float64 {
 	}
 	return s
 }
+
+// blockRows is for how many rows a core finds the distances to all others at a time: enough to pay for packing the other
+// factor of a product, and few enough for a cache. Up to mostBlocks cores do so together. They then sum blockColumns columns each.
+const blockRows, mostBlocks, blockColumns = 64, 4, 256
 
 // productRows is how many rows of a product are computed between two looks at a context.
 const productRows = 256

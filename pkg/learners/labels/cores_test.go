@@ -42,6 +42,14 @@ func TestCores(t *testing.T) {
 			m, err := FitMCML(t.Context(), small, y, MCMLParams{MaxIterations: 20})
 			return m.Metric.M(), err
 		}},
+		{"NCA", func() (mat.Matrix, error) {
+			m, err := FitNCA(t.Context(), rand.New(rand.NewPCG(54, 11)), small, y, NCAParams{MaxIterations: 20})
+			return m.Metric.M(), err
+		}},
+		{"NCA by batches", func() (mat.Matrix, error) {
+			m, err := FitNCA(t.Context(), rand.New(rand.NewPCG(54, 11)), small, y, NCAParams{Dim: 2, Batch: 100, Passes: 3})
+			return m.Metric.M(), err
+		}},
 	} {
 		var want mat.Matrix
 		for _, procs := range []int{1, 2, 3} {

@@ -271,8 +271,6 @@ const (
 	lmnnEvery = 10
 	// lmnnStuck is how often in a row a move of the multipliers may leave nothing to descend.
 	lmnnStuck = 5
-	// A core finds the distances of lmnnRows rows to all others at a time, and up to lmnnBlocks cores do so together.
-	lmnnRows, lmnnBlocks = 64, 4
 	// lmnnShare is how many rows a core takes at a time, and lmnnTerms about how many terms of the objective wait to be summed.
 	lmnnShare, lmnnTerms = 16, 1 << 16
 )
@@ -360,7 +358,7 @@ func newLMNNFit(ctx context.Context, x *mat.Dense, y []int, targets [][]int, mu,
 		f.pull = append(f.pull, v*sq)
 		f.spread = append(f.spread, sq)
 	}
-	blocks := min(n, lmnnBlocks*lmnnRows)
+	blocks := min(n, mostBlocks*blockRows)
 	if err := limits.Check(fmt.Sprintf("distances of %d rows to %d", blocks, n), limits.Floats(blocks, n)); err != nil {
 		return nil, nil, err
 	}
@@ -718,7 +716,7 @@ func (s lmnnSums) room() error {
 // survey returns the sums at m and looks for the impostors that are near.
 func (f *lmnnFit) survey(m *mat.SymDense) lmnnSums {
 	var s lmnnSums
-	var found [lmnnBlocks]lmnnFound
+	var found [mostBlocks]lmnnFound
 	f.each(m, func(b, lo int, d *mat.Dense) {
 		found[b] = lmnnFound{pull: found[b].pull[:0], push: found[b].push[:0]}
 		rows, _ := d.Dims()
@@ -793,20 +791,20 @@ func (f *lmnnFit) visit(x *lmnnFound, i int, d []float64) {
 	x.bytes += limits.Product(len(near), 4+16*k)
 }
 
-// each calls visit with the squared distances of lmnnRows rows from lo on to all rows under m, a row of the matrix each. It
-// calls it for up to lmnnBlocks blocks of rows from top on, b = 0, 1, …, on the cores that are idle, and then done, as long as
+// each calls visit with the squared distances of blockRows rows from lo on to all rows under m, a row of the matrix each. It
+// calls it for up to mostBlocks blocks of rows from top on, b = 0, 1, …, on the cores that are idle, and then done, as long as
 // f.block holds the distances of all of them.
 func (f *lmnnFit) each(m *mat.SymDense, visit func(b, lo int, d *mat.Dense), done func(top, blocks int)) {
 	f.move(m)
 	n, r := f.x.Dims()
-	for top := 0; top < n; top += lmnnBlocks * lmnnRows {
-		blocks := min(lmnnBlocks, (n-top+lmnnRows-1)/lmnnRows)
+	for top := 0; top < n; top += mostBlocks * blockRows {
+		blocks := min(mostBlocks, (n-top+blockRows-1)/blockRows)
 		cores.Do(blocks, func(b int) {
 			if f.ctx.Err() != nil {
 				return
 			}
-			lo := top + b*lmnnRows
-			hi := min(lo+lmnnRows, n)
+			lo := top + b*blockRows
+			hi := min(lo+blockRows, n)
 			block := f.block.Slice(lo-top, hi-top, 0, n).(*mat.Dense)
 			matrix.MulTo(block, f.x.Slice(lo, hi, 0, r), f.product.T())
 			for i := lo; i < hi; i++ {
@@ -832,7 +830,7 @@ func (f *lmnnFit) startScale() float64 {
 	var count, sum [2*most + 1]float64
 	_, r := f.x.Dims()
 	f.each(scaledIdentity(r, 1), func(int, int, *mat.Dense) {}, func(top, blocks int) {
-		for i := top; i < min(top+blocks*lmnnRows, len(f.near)); i++ {
+		for i := top; i < min(top+blocks*blockRows, len(f.near)); i++ {
 			d := f.block.RawRowView(i - top)
 			for _, j := range f.targets[i] {
 				for l, dl := range d {

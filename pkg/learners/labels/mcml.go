@@ -118,7 +118,7 @@ func FitMCML(ctx context.Context, x mat.Matrix, y []int, p MCMLParams) (MCML, er
 	if p.Ridge > 0 {
 		copies = 7
 	}
-	if err := limits.Check(fmt.Sprintf("MCML on %d rows of %d features", n, d), limits.Floats(n, copies*d+mcmlBlocks*mcmlRows)); err != nil {
+	if err := limits.Check(fmt.Sprintf("MCML on %d rows of %d features", n, d), limits.Floats(n, copies*d+mostBlocks*blockRows)); err != nil {
 		return MCML{}, fmt.Errorf("mcml: %w", err)
 	}
 	if !abandon.Long(n, d, min(n, d)) {
@@ -175,14 +175,6 @@ func fitMCML(ctx context.Context, x *mat.Dense, y []int, p MCMLParams) (MCML, er
 	}, nil
 }
 
-// mcmlFloor is the scatter within classes below which a direction is not scaled further, relative to
-// the covariance of the rows.
-const mcmlFloor = 1e-3
-
-// mcmlRows is for how many rows a core finds the distances to all others at a time: enough to pay for packing the other
-// factor of a product, and few enough for a cache. Up to mcmlBlocks cores do so together. They then sum mcmlColumns columns each.
-const mcmlRows, mcmlBlocks, mcmlColumns = 64, 4, 256
-
 // mcmlFit is F as convex, in coordinates of its own.
 type mcmlFit struct {
 	ctx    context.Context // once it is done, all numbers are meaningless, and run returns its error
@@ -206,35 +198,21 @@ func newMCMLFit(ctx context.Context, c *coordinates, y []int, ridge *mat.SymDens
 	n, r := c.z.Dims()
 	f := &mcmlFit{
 		ctx: ctx, y: y, size: map[int]int{},
-		moved: mat.NewDense(n, r, nil), sq: make([]float64, n), block: make([]float64, min(mcmlBlocks*mcmlRows, n)*n),
+		moved: mat.NewDense(n, r, nil), sq: make([]float64, n), block: make([]float64, min(mostBlocks*blockRows, n)*n),
 		sum: mat.NewDense(n, r, nil), degree: make([]float64, n),
 	}
-	scatter := mat.NewSymDense(r, nil)
 	for _, rows := range members(y) {
 		f.size[y[rows[0]]] = len(rows)
-		if len(rows) == 1 {
-			continue
-		}
-		f.rows += len(rows)
-		mean := meanOf(c.z, rows)
-		v := mat.NewVecDense(r, nil)
-		for _, i := range rows {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			floats.SubTo(v.RawVector().Data, c.z.RawRowView(i), mean)
-			scatter.SymRankOne(scatter, 2*float64(len(rows))/float64(len(rows)-1), v)
-		}
 	}
-	if f.rows == 0 {
-		return nil, errors.New("labels: each class has one row, want a class with at least 2")
+	scatter, rows, err := within(ctx, c.z, y)
+	if err != nil {
+		return nil, err
 	}
-	scatter.ScaleSym(1/float64(f.rows), scatter)
+	f.rows = rows
 	if ridge != nil {
 		scatter.AddSym(scatter, ridge)
 	}
-	var err error
-	if _, f.scales, err = c.balance(scatter, mcmlFloor); err != nil {
+	if _, f.scales, err = c.balance(scatter, withinFloor); err != nil {
 		return nil, err
 	}
 	f.z = c.z
@@ -260,16 +238,16 @@ func (f *mcmlFit) objective(m *mat.SymDense, gradient bool) float64 {
 		total = inner(f.ridge, m)
 	}
 	terms := make([]float64, n)
-	blocks := min(mcmlBlocks, 1+cores.Idle())
-	for top := 0; top < n; top += blocks * mcmlRows {
+	blocks := min(mostBlocks, 1+cores.Idle())
+	for top := 0; top < n; top += blocks * blockRows {
 		if f.ctx.Err() != nil {
 			return math.Inf(-1) // which ends a line search
 		}
-		end := min(top+blocks*mcmlRows, n)
+		end := min(top+blocks*blockRows, n)
 		all := f.block[:(end-top)*n]
-		cores.Do((end-top+mcmlRows-1)/mcmlRows, func(b int) {
-			lo := top + b*mcmlRows
-			rows := min(mcmlRows, end-lo)
+		cores.Do((end-top+blockRows-1)/blockRows, func(b int) {
+			lo := top + b*blockRows
+			rows := min(blockRows, end-lo)
 			w := blas64.General{Rows: rows, Cols: n, Stride: n, Data: all[(lo-top)*n:]}
 			some := blas64.General{Rows: rows, Cols: r, Stride: moved.Stride, Data: moved.Data[lo*moved.Stride:]}
 			product.Gemm(blas.NoTrans, blas.Trans, some, z, w)
@@ -286,8 +264,8 @@ func (f *mcmlFit) objective(m *mat.SymDense, gradient bool) float64 {
 		if !gradient {
 			continue
 		}
-		cores.Do((n+mcmlColumns-1)/mcmlColumns, func(b int) { // each column in the order of the rows
-			from, to := b*mcmlColumns, min((b+1)*mcmlColumns, n)
+		cores.Do((n+blockColumns-1)/blockColumns, func(b int) { // each column in the order of the rows
+			from, to := b*blockColumns, min((b+1)*blockColumns, n)
 			for k := range end - top {
 				floats.Add(f.degree[from:to], all[k*n+from:k*n+to])
 			}

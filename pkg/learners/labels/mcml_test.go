@@ -118,7 +118,7 @@ func TestMCMLGradient(t *testing.T) {
 func TestMCMLBlocks(t *testing.T) {
 	const tol = 1e-11 // n·ε, of sums of terms of one size
 	rng := rand.New(rand.NewPCG(53, 9))
-	for _, n := range []int{mcmlRows - 1, mcmlRows, mcmlRows + 1, 2*mcmlRows + 7} {
+	for _, n := range []int{blockRows - 1, blockRows, blockRows + 1, 2*blockRows + 7} {
 		x, y := overlapping(rng, n, 3, 3, 1)
 		y[n-1] = 77 // alone in its class
 		f := newTestMCML(t, x, y)

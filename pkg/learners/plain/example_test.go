@@ -69,6 +69,18 @@ func ExampleKernelPOLA() {
 	// losses [3.5524 3.5524], b = 1.00; terms of A: 9
 }
 
+func ExampleNCA() {
+	l := mat.NewDense(1, 2, []float64{0.5, 0.5}) // to one dimension
+	before, _ := plain.NCAObjective(rows, classes, l)
+	l = plain.NCA(rows, classes, l, 0.1, 100)
+	after, _ := plain.NCAObjective(rows, classes, l)
+	fmt.Printf("f = %.2f, then %.2f of 6\n", before, after)
+	show("L", l)
+	// Output:
+	// f = 1.93, then 6.00 of 6
+	// L = [1.61  -0.07]
+}
+
 func ExampleBatchPOLA() {
 	l := plain.NewPOLA(2)
 	steps := plain.BatchPOLA(l, pairs(), 0.01, 1000)

@@ -1,12 +1,10 @@
 package triplets
 
 import (
-	"context"
-	"math"
-
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"metriclab/internal/lbfgs"
 	"metriclab/internal/product"
 	"metriclab/internal/vector"
 )
@@ -20,34 +18,11 @@ const (
 	smoothingFactored = 2
 	// memory is the number of pairs that L-BFGS keeps; 10 saved no time.
 	memory = 3
-	// mostTrials is the number of step lengths that a line search tries.
-	mostTrials = 20
 )
-
-// lbfgs is the state of L-BFGS: where it is, where it looks, and the last pairs of steps and changes of the gradient.
-type lbfgs struct {
-	x, next    []float64
-	g, gNext   []float64 // gradients there
-	direction  []float64
-	s, y       [memory][]float64
-	rho, alpha [memory]float64
-	pairs      int     // how many were stored; 0 forgets them
-	scale      float64 // of the first inverse Hessian; 0: unknown
-}
-
-// newLBFGS returns the state for size variables, all 0.
-func newLBFGS(size int) lbfgs {
-	vec := func() []float64 { return make([]float64, size) }
-	c := lbfgs{x: vec(), next: vec(), g: vec(), gNext: vec(), direction: vec()}
-	for i := range c.s {
-		c.s[i], c.y[i] = vec(), vec()
-	}
-	return c
-}
 
 // factors is K = XXᵀ, one X per block, and L-BFGS over X.
 type factors struct {
-	lbfgs
+	lbfgs.State
 	columns, first []int     // of each block: the columns of its X, and where it begins
 	full           []float64 // a square matrix of the largest order, and a copy for its factorisation
 	pivots         []int
@@ -57,7 +32,7 @@ type factors struct {
 
 func newFactors(l *layout) *factors {
 	return &factors{
-		lbfgs:   newLBFGS(l.size),
+		State:   lbfgs.New(l.size, memory),
 		columns: make([]int, len(l.blocks)), first: make([]int, len(l.blocks)),
 		full: make([]float64, l.largest*l.largest), pivots: make([]int, l.largest), work: make([]float64, 2*l.largest),
 	}
@@ -68,17 +43,17 @@ func (f *batchFit) leg() error {
 	c := f.factors
 	f.factorise()
 	f.refresh()
-	if len(c.x) == 0 {
+	if len(c.X) == 0 {
 		return nil
 	}
-	if c.scale == 0 {
+	if c.Scale == 0 {
 		top := 0.0
 		for _, d := range f.diagonal {
 			top = max(top, f.now.k[d])
 		}
-		c.scale = f.step / (4 * top)
+		c.Scale = f.step / (4 * top)
 	}
-	c.pairs = 0
+	c.Pairs = 0
 	for i := range max(legLeast, int(legShare*float64(f.iterations))) {
 		if f.iterations == f.p.Iterations {
 			break
@@ -91,7 +66,7 @@ func (f *batchFit) leg() error {
 			f.refresh()
 		}
 		if !f.factorStep() {
-			c.scale = 0
+			c.Scale = 0
 			break
 		}
 		f.iterations++
@@ -105,15 +80,15 @@ func (f *batchFit) refresh() {
 		f.loss.move(f.now.near, f.now.far)
 	}
 	f.now.smooth = f.loss.smooth(f.now.near, f.now.far, f.wn, f.wf) + f.p.Tau*f.trace(f.now.k)
-	f.factorGradient(f.factors.g, f.factors.x)
+	f.factorGradient(f.factors.G, f.factors.X)
 }
 
 // factorStep makes one step of L-BFGS, and reports whether it lowered the objective.
 func (f *batchFit) factorStep() bool {
 	c := f.factors
-	c.aim()
-	if !c.search(f.ctx, f.now.smooth, func() float64 {
-		f.product(f.next, c.next)
+	c.Aim()
+	if !c.Search(f.ctx, f.now.smooth, func() float64 {
+		f.product(f.next, c.Next)
 		f.sqDists(f.next.near, f.next.far, f.next.k, f.diag)
 		f.next.smooth = f.loss.smooth(f.next.near, f.next.far, f.wn, f.wf) + f.p.Tau*f.trace(f.next.k)
 		return f.next.smooth
@@ -121,75 +96,10 @@ func (f *batchFit) factorStep() bool {
 		return false
 	}
 	f.finish(f.next)
-	f.factorGradient(c.gNext, c.next)
-	c.remember()
+	f.factorGradient(c.GNext, c.Next)
+	c.Remember()
 	f.advance()
 	return true
-}
-
-// search sets next to x + t·direction with a step t that lowers the objective enough (Armijo's rule), which is now at x and
-// value() at next. It reports whether there is one.
-func (c *lbfgs) search(ctx context.Context, now float64, value func() float64) bool {
-	slope := vector.Dot(c.g, c.direction)
-	if !(slope < 0) || math.IsInf(slope, 0) {
-		return false
-	}
-	t := 1.0
-	for range mostTrials {
-		if ctx.Err() != nil {
-			return false
-		}
-		copy(c.next, c.x)
-		vector.AddScaled(c.next, t, c.direction)
-		rise := value() - now
-		if rise <= 1e-4*t*slope+1e-14*math.Abs(now) { // which is known up to round-off
-			return true
-		}
-		shorter := -slope * t / (2 * (rise - t*slope)) // the minimum of a parabola
-		if !(shorter > 0.1) {
-			shorter = 0.1
-		}
-		t *= min(0.6, shorter)
-	}
-	return false
-}
-
-// aim sets direction to −Hg, H the inverse Hessian of L-BFGS.
-func (c *lbfgs) aim() {
-	d := vector.Of(c.direction)
-	for i, v := range c.g {
-		c.direction[i] = -v
-	}
-	oldest := max(0, c.pairs-memory)
-	for p := c.pairs - 1; p >= oldest; p-- {
-		i := p % memory
-		c.alpha[i] = c.rho[i] * blas64.Dot(vector.Of(c.s[i]), d)
-		blas64.Axpy(-c.alpha[i], vector.Of(c.y[i]), d)
-	}
-	blas64.Scal(c.scale, d)
-	for p := oldest; p < c.pairs; p++ {
-		i := p % memory
-		beta := c.rho[i] * blas64.Dot(vector.Of(c.y[i]), d)
-		blas64.Axpy(c.alpha[i]-beta, vector.Of(c.s[i]), d)
-	}
-}
-
-// remember stores the pair of the last step, if the objective is convex along it, and makes next x.
-func (c *lbfgs) remember() {
-	i := c.pairs % memory
-	s, y := c.s[i], c.y[i]
-	for j, v := range c.next {
-		s[j] = v - c.x[j]
-		y[j] = c.gNext[j] - c.g[j]
-	}
-	sy, ss, yy := vector.Dot(s, y), vector.Dot(s, s), vector.Dot(y, y)
-	if sy > 1e-10*math.Sqrt(ss)*math.Sqrt(yy) {
-		c.rho[i] = 1 / sy
-		c.scale = sy / yy
-		c.pairs++
-	}
-	c.x, c.next = c.next, c.x
-	c.g, c.gNext = c.gNext, c.g
 }
 
 // matrix returns the X of block i within x.
@@ -210,8 +120,8 @@ func (f *batchFit) factorise() {
 		rank, _ := impl.Dpstrf(blas.Lower, m, a, m, c.pivots[:m], -1, c.work[:2*m])
 		c.columns[i], c.first[i] = rank, size
 		size += m * rank
-		c.x = c.x[:size]
-		x := c.matrix(c.x, i, m)
+		c.X = c.X[:size]
+		x := c.matrix(c.X, i, m)
 		for row, to := range c.pivots[:m] {
 			for j := range rank {
 				v := 0.0
@@ -222,12 +132,7 @@ func (f *batchFit) factorise() {
 			}
 		}
 	}
-	for _, v := range []*[]float64{&c.next, &c.g, &c.gNext, &c.direction} {
-		*v = (*v)[:size]
-	}
-	for i := range c.s {
-		c.s[i], c.y[i] = c.s[i][:size], c.y[i][:size]
-	}
+	c.Resize(size)
 }
 
 // product sets q.k to XXᵀ.

@@ -49,15 +49,15 @@ func TestFactors(t *testing.T) {
 			}
 			c := f.factors
 			f.factorise()
-			if size := 11 * rank; rank == 1 && len(c.x) != 12 || rank == 0 && len(c.x) != size {
-				t.Errorf("rank %d: X has %d entries", rank, len(c.x))
+			if size := 11 * rank; rank == 1 && len(c.X) != 12 || rank == 0 && len(c.X) != size {
+				t.Errorf("rank %d: X has %d entries", rank, len(c.X))
 			}
-			f.product(f.next, c.x)
+			f.product(f.next, c.X)
 			const tol = 1e-13 // n·ε times the norm
 			if got := f.kernel(f.next.k); !mat.EqualApprox(got, k, tol*(1+mat.Norm(k, 2))) {
 				t.Errorf("rank %d: XXᵀ differs from K", rank)
 			}
-			if len(c.x) == 0 {
+			if len(c.X) == 0 {
 				continue
 			}
 			q := f.newPoint()
@@ -66,11 +66,11 @@ func TestFactors(t *testing.T) {
 				f.sqDists(q.near, q.far, q.k, f.diag)
 				return f.loss.smooth(q.near, q.far, nil, nil) + f.p.Tau*f.trace(q.k)
 			}
-			want := fd.Gradient(nil, value, c.x, &fd.Settings{Formula: fd.Central})
+			want := fd.Gradient(nil, value, c.X, &fd.Settings{Formula: fd.Central})
 			f.loss.smooth(f.now.near, f.now.far, f.wn, f.wf)
-			f.factorGradient(c.g, c.x)
+			f.factorGradient(c.G, c.X)
 			const fdTol = 1e-6 // the truncation of central differences
-			for i, v := range c.g {
+			for i, v := range c.G {
 				if math.Abs(v-want[i]) > fdTol {
 					t.Errorf("%v, rank %d: gradient %d is %v, want %v", loss, rank, i, v, want[i])
 				}

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/lbfgs"
 	"metriclab/internal/matrix"
 	"metriclab/internal/ranges"
 	"metriclab/internal/vector"
@@ -210,7 +211,7 @@ func (p CoordinatesParams) first(n int) ([]float64, error) {
 
 // coordinatesFit is the state of a fit; its L-BFGS is over X, row by row.
 type coordinatesFit struct {
-	lbfgs
+	lbfgs.State
 	ctx        context.Context
 	p          CoordinatesParams
 	n          int
@@ -232,7 +233,7 @@ type coordinatesFit struct {
 
 func newCoordinatesFit(ctx context.Context, n int, ts []metric.Triplet, p CoordinatesParams) *coordinatesFit {
 	f := &coordinatesFit{
-		lbfgs: newLBFGS(n * p.Dim), ctx: ctx, p: p, n: n, loss: batchLoss{loss: p.Loss, margin: p.Margin, mu: p.Mu},
+		State: lbfgs.New(n*p.Dim, memory), ctx: ctx, p: p, n: n, loss: batchLoss{loss: p.Loss, margin: p.Margin, mu: p.Mu},
 		nearPair: make([]int, len(ts)), farPair: make([]int, len(ts)),
 		near: make([]float64, len(ts)), far: make([]float64, len(ts)), wn: make([]float64, len(ts)), wf: make([]float64, len(ts)),
 		best: make([]float64, n*p.Dim), leastOfAll: math.Inf(1),
@@ -307,8 +308,8 @@ func (f *coordinatesFit) gradient(g, x []float64) {
 
 // enter takes F and its gradient at x, after multipliers have moved.
 func (f *coordinatesFit) enter() {
-	f.value, f.objective = f.evaluate(f.x)
-	f.gradient(f.g, f.x)
+	f.value, f.objective = f.evaluate(f.X)
+	f.gradient(f.G, f.X)
 	f.keep()
 }
 
@@ -316,29 +317,29 @@ func (f *coordinatesFit) enter() {
 func (f *coordinatesFit) keep() {
 	if f.objective < f.least {
 		f.least = f.objective
-		copy(f.best, f.x)
+		copy(f.best, f.X)
 	}
 	f.leastOfAll = min(f.leastOfAll, f.least)
 }
 
 // forget makes the next step one along the gradient, of a tenth of the size of x.
 func (f *coordinatesFit) forget() {
-	f.pairs = 0
-	f.scale = 0.1 * f.size() / math.Sqrt(vector.Dot(f.g, f.g))
+	f.Pairs = 0
+	f.Scale = 0.1 * f.size() / math.Sqrt(vector.Dot(f.G, f.G))
 }
 
 // size is that of X, at least that of I.
 func (f *coordinatesFit) size() float64 {
-	return max(math.Sqrt(vector.Dot(f.x, f.x)), math.Sqrt(float64(f.n)))
+	return max(math.Sqrt(vector.Dot(f.X, f.X)), math.Sqrt(float64(f.n)))
 }
 
 func (f *coordinatesFit) residual() float64 {
-	return math.Sqrt(vector.Dot(f.g, f.g)) * f.size() / (f.loss.zero() * float64(len(f.near)))
+	return math.Sqrt(vector.Dot(f.G, f.G)) * f.size() / (f.loss.zero() * float64(len(f.near)))
 }
 
 // descend starts at x.
 func (f *coordinatesFit) descend(x []float64) (CoordinatesStart, error) {
-	copy(f.x, x)
+	copy(f.X, x)
 	clear(f.loss.c)
 	if f.p.Loss == GNMDS {
 		f.loss.epsilon = smoothingFactored * f.p.Margin
@@ -388,7 +389,7 @@ func (f *coordinatesFit) iterate() (status learners.Status, residual float64) {
 			return learners.NotRun, residual
 		}
 		if !f.step() {
-			if f.pairs > 0 { // perhaps they mislead
+			if f.Pairs > 0 { // perhaps they mislead
 				f.forget()
 			} else if f.loss.epsilon > 0 && !moved {
 				f.loss.move(f.near, f.far)
@@ -410,23 +411,23 @@ func (f *coordinatesFit) sharpen() {
 	if f.loss.epsilon > leastSmoothing*f.p.Margin {
 		f.loss.epsilon /= 2
 		f.enter()
-		f.pairs = 0
+		f.Pairs = 0
 	}
 }
 
 // step makes one step of L-BFGS, and reports whether it lowered the objective. Without it near, far and the gradient are again those of x.
 func (f *coordinatesFit) step() bool {
-	f.aim()
+	f.Aim()
 	var value, objective float64
-	if !f.search(f.ctx, f.value, func() float64 {
-		value, objective = f.evaluate(f.next)
+	if !f.Search(f.ctx, f.value, func() float64 {
+		value, objective = f.evaluate(f.Next)
 		return value
 	}) {
-		f.evaluate(f.x)
+		f.evaluate(f.X)
 		return false
 	}
-	f.gradient(f.gNext, f.next)
-	f.remember()
+	f.gradient(f.GNext, f.Next)
+	f.Remember()
 	f.value, f.objective = value, objective
 	f.keep()
 	return true

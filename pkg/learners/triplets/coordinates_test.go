@@ -28,23 +28,23 @@ func TestCoordinatesGradient(t *testing.T) {
 			for i := range f.loss.c {
 				f.loss.c[i] = rng.Float64()
 			}
-			for i := range f.x {
-				f.x[i] = rng.NormFloat64()
+			for i := range f.X {
+				f.X[i] = rng.NormFloat64()
 			}
 			f.enter()
 			// The envelope has a second derivative that jumps, at which a central difference is off by h; the others are off by h².
 			h, tol := 1e-5, 1e-6
-			for i := range f.x {
-				x := append([]float64(nil), f.x...)
+			for i := range f.X {
+				x := append([]float64(nil), f.X...)
 				x[i] += h
 				up, _ := f.evaluate(x)
 				x[i] -= 2 * h
 				down, _ := f.evaluate(x)
-				if want := (up - down) / (2 * h); math.Abs(f.g[i]-want) > tol*(1+math.Abs(want))*10 {
-					t.Errorf("%v, τ = %v: ∂F/∂x_%d = %v, by differences %v", loss, tau, i, f.g[i], want)
+				if want := (up - down) / (2 * h); math.Abs(f.G[i]-want) > tol*(1+math.Abs(want))*10 {
+					t.Errorf("%v, τ = %v: ∂F/∂x_%d = %v, by differences %v", loss, tau, i, f.G[i], want)
 				}
 			}
-			k := CoordinatesStart{X: mat.NewDense(n, d, f.x)}.Kernel()
+			k := CoordinatesStart{X: mat.NewDense(n, d, f.X)}.Kernel()
 			p := BatchParams{Loss: loss, Tau: tau}.Resolved()
 			if want := slowObjective(k, ts, p); math.Abs(f.objective-want) > 1e-12*want {
 				t.Errorf("%v, τ = %v: F = %v, of the kernel %v", loss, tau, f.objective, want)
@@ -53,10 +53,10 @@ func TestCoordinatesGradient(t *testing.T) {
 				continue
 			}
 			var slow mat.Dense
-			slow.Mul(slowGradient(k, ts, p), mat.NewDense(n, d, f.x))
+			slow.Mul(slowGradient(k, ts, p), mat.NewDense(n, d, f.X))
 			for i, v := range slow.RawMatrix().Data {
-				if math.Abs(2*v-f.g[i]) > 1e-11*(1+math.Abs(f.g[i])) {
-					t.Errorf("%v: entry %d of the gradient is %v, by the kernel's 2GX %v", loss, i, f.g[i], 2*v)
+				if math.Abs(2*v-f.G[i]) > 1e-11*(1+math.Abs(f.G[i])) {
+					t.Errorf("%v: entry %d of the gradient is %v, by the kernel's 2GX %v", loss, i, f.G[i], 2*v)
 				}
 			}
 		}
@@ -177,11 +177,11 @@ func TestCoordinatesOfRenamedObjects(t *testing.T) {
 	for _, loss := range batchLosses {
 		p := CoordinatesParams{Loss: loss, Tau: 0.1, Dim: d}.Resolved()
 		f, g := newCoordinatesFit(t.Context(), n, ts, p), newCoordinatesFit(t.Context(), n, renamed, p)
-		copy(f.x, x.RawMatrix().Data)
-		copy(g.x, y.RawMatrix().Data)
+		copy(f.X, x.RawMatrix().Data)
+		copy(g.X, y.RawMatrix().Data)
 		f.enter()
 		g.enter()
-		if math.Abs(f.objective-g.objective) > 1e-12*f.objective || math.Abs(vector.Dot(f.g, f.g)-vector.Dot(g.g, g.g)) > 1e-11*vector.Dot(f.g, f.g) {
+		if math.Abs(f.objective-g.objective) > 1e-12*f.objective || math.Abs(vector.Dot(f.G, f.G)-vector.Dot(g.G, g.G)) > 1e-11*vector.Dot(f.G, f.G) {
 			t.Errorf("%v: F = %v and %v, after other names", loss, f.objective, g.objective)
 		}
 	}
