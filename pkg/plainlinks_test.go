@@ -45,7 +45,7 @@ func TestDocLinks(t *testing.T) {
 		}
 	}
 	const plain = "metriclab/pkg/learners/plain."
-	algorithms := []string{"BatchPOLA", "BatchPOLAPasses", "ERKLE", "IPLR", "ITML", "KernelPOLA", "LEGO", "LeastSquaresRate", "LogDet", "NCA", "OASIS", "PA", "POLA", "RCA", "RMP", "SSIKDR"}
+	algorithms := []string{"BatchPOLA", "BatchPOLAPasses", "ERKLE", "IPLR", "ITML", "KernelPOLA", "LEGO", "LeastSquaresRate", "LogDet", "MMC", "NCA", "OASIS", "PA", "POLA", "RCA", "RMP", "SSIKDR"}
 	for _, name := range algorithms {
 		if !linked[plain+name] {
 			t.Errorf("no learner's documentation links to plain.%s", name)

@@ -60,7 +60,7 @@ func TestQueries(t *testing.T) {
 		t.Errorf("another order of judgements: %v, want %v", other.Of("itml", MeasureNDCG).Values, e.Of("itml", MeasureNDCG).Values)
 	}
 	r := MustCompare(t, pr, Recipe{}, nil, Comparing{Plan: plan, Validation: 2})
-	if r.Measure != "1 − nDCG" || len(r.Ranked) != 9 || !isBaseline(r.Ranked[7].Recipe.Learner) || !isBaseline(r.Ranked[8].Recipe.Learner) || r.ByValidation == nil {
+	if r.Measure != "1 − nDCG" || len(r.Ranked) != 10 || !isBaseline(r.Ranked[8].Recipe.Learner) || !isBaseline(r.Ranked[9].Recipe.Learner) || r.ByValidation == nil {
 		t.Errorf("%s: %d ranked", r.Measure, len(r.Ranked))
 	}
 	if m := MustFit[*Vectors](t, pr, Recipe{Learner: "itml"}); m.Report().Comparisons != len(comparisonsOf(judged)) {

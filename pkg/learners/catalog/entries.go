@@ -145,6 +145,18 @@ var entries = []Entry{
 		b, err := pairs.FitBatchPOLA(ctx, x, links, p)
 		return b.MetricResult, err
 	}),
+	onLinks(Entry{
+		Name:        "mmc",
+		Doc:         "metric learning for clustering: dissimilar pairs as far apart in sum as similar pairs, which stay near, allow; of low rank, or a weight for each feature",
+		When:        "pairs at hand all at once, when dissimilar ones differ in few directions: it keeps one to five of them as a rule, or weighs features; itml keeps more of the distances",
+		Source:      "Xing, Ng, Jordan, Russell. Distance Metric Learning, with Application to Clustering with Side-Information. NIPS 15, 2002, Section 2",
+		Version:     pairs.MMCVersion,
+		Constructor: "pairs.FitMMC",
+		Cost:        mmcCost,
+	}, func(ctx context.Context, x mat.Matrix, links []metric.Link, p pairs.MMCParams) (learners.MetricResult, error) {
+		r, err := pairs.FitMMC(ctx, x, links, p)
+		return r.MetricResult, err
+	}),
 	rca,
 	kernelOf[kernelRCAParams](rca, closedInKernelSpace,
 		"Jain, Kulis, Davis, Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012, Section 5.3; Shental et al. ECCV 2002"),

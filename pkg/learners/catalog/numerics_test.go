@@ -53,6 +53,7 @@ var variants = map[string][]map[string]string{
 	"pola-batch": {
 		{"iterations": "3"}, {"iterations": "60", "reading": "violations"},
 	},
+	"mmc":  {nil, {"ridge": "0.1"}, {"matrix": "diagonal"}, {"matrix": "diagonal", "ridge": "0.1"}},
 	"rca":  {nil, {"ridge": "0"}},
 	"itml": {nil, {"start": "invcov"}, {"rule": "bins"}, {"slack": "hard", "cycles": "20"}},
 	"kernel-itml": {
@@ -337,7 +338,7 @@ func allScales(t *testing.T, label string, e catalog.Entry, v catalog.Values, di
 // scale of their own.
 func units(name string, given map[string]string) (exponent int, ok bool) {
 	switch name {
-	case "rca", "invcov", "fda", "lmnn", "mcml", "nca":
+	case "rca", "mmc", "invcov", "fda", "lmnn", "mcml", "nca":
 		return 0, true
 	case "itml", "itml-labels", "itml-tuned", "iplr", "pca":
 		if given["start"] == "invcov" {

@@ -11,6 +11,7 @@
 //	KernelPOLA     POLA under a kernel, where no metric of the vectors separates the pairs; stores vectors
 //	RecurringPA    PA on pairs of few vectors that come again and again
 //	FitBatchPOLA   all pairs at once, until none has a loss above β
+//	FitMMC         all pairs at once: dissimilar ones far apart, in the few directions that do it best
 //	FitRCA         similar pairs alone, in closed form: the first to try
 //
 // If all pairs are there from the start and a rate may be tuned, package itml is the usual choice. Online learners cost

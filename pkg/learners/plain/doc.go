@@ -4,7 +4,7 @@
 // memory.
 //
 //	labelled pairs, one at a time     POLA, KernelPOLA, PA (PA, PA-I, PA-II, PA-LS), LEGO
-//	a data set and labelled pairs     BatchPOLA, LogDet, ITML, IPLR, RCA
+//	a data set and labelled pairs     BatchPOLA, MMC, LogDet, ITML, IPLR, RCA
 //	a data set and classes            NCA
 //	a Gram matrix and constraints     SSIKDR
 //	relative comparisons              ERKLE

@@ -178,6 +178,16 @@ func ExampleRCA() {
 	//     ⎣-11.05    0.92⎦
 }
 
+func ExampleMMC() {
+	a, updates, _ := plain.MMC(rows, links())
+	show("A", a)
+	fmt.Println(updates, "updates")
+	// Output:
+	// A = ⎡12.08  -0.51⎤
+	//     ⎣-0.51   0.02⎦
+	// 13 updates
+}
+
 func ExampleSSIKDR() {
 	k0 := mat.NewSymDense(6, nil)
 	k0.SymOuterK(1, rows)
