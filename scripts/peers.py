@@ -282,16 +282,21 @@ def batch(b):
             ])
 
 
+def linked(rng, y):
+    """200 similar and 200 dissimilar pairs of rows of the classes y, and a random sample of pairs."""
+    i, j = rng.integers(0, len(y), (2, 4000))
+    same = y[i] == y[j]
+    similar, other = np.flatnonzero(same & (i != j))[:200], np.flatnonzero(~same)[:200]
+    order = np.r_[similar, other]  # metric-learn takes all similar pairs first
+    return np.c_[i[order], j[order], np.where(same[order], 1, -1)], i, j
+
+
 def itml(b):
     cycles = 10
     for d in (4,) if b.tiny else (13, 64, 784):
         rng = np.random.default_rng(d)
         x, y = images(rng, 300, d)
-        i, j = rng.integers(0, 300, (2, 4000))
-        same = y[i] == y[j]
-        similar, other = np.flatnonzero(same & (i != j))[:200], np.flatnonzero(~same)[:200]
-        order = np.r_[similar, other]  # metric-learn takes all similar pairs first
-        links = np.c_[i[order], j[order], np.where(same[order], 1, -1)]
+        links, i, j = linked(rng, y)
         sq = ((x[i] - x[j]) ** 2).sum(1)[i != j]
         bounds = np.percentile(sq, (5, 95))
 
@@ -306,6 +311,55 @@ def itml(b):
         b.row(f"itml, {len(links)} links, d = {d}, {cycles} cycles", "itml", {"x": x, "links": links}, {"upper": bounds[0], "lower": bounds[1], "cycles": cycles, "tol": 1e-300}, [
             ("metric-learn", ["metric_learn"], run, lambda mine, theirs: (gap(theirs, mine["result"]["m"]), 1e-8, "entries of the matrix")),
         ])
+
+
+def mmc(b):
+    """Not the diagonal form: metric-learn adds the logarithm that Xing et al. subtract, and ends with NaN."""
+    for d in (4,) if b.tiny else (13, 30):
+        rng = np.random.default_rng(d)
+        x, y = images(rng, 300, d)
+        links, _, _ = linked(rng, y)
+        name = f"mmc, {len(links)} links, d = {d}"
+        if not b.wanted(name) or not b.has(["metric_learn"]):
+            continue
+        from metric_learn import MMC
+
+        v, similar = x[links[:, 0]] - x[links[:, 1]], links[:, 2] > 0
+
+        def objective(m):
+            """The sum of the distances of dissimilar pairs, at a scale at which the squares of similar ones sum to 1."""
+            sq = np.einsum("ij,jk,ik->i", v, m, v)
+            return np.sqrt(np.maximum(sq[~similar], 0)).sum() / np.sqrt(sq[similar].sum())
+
+        def run(_, **more):
+            return MMC(**more).fit(x[links[:, :2]], links[:, 2]).get_mahalanobis_matrix()
+
+        def verify(mine):
+            if gap(np.array([objective(mine["result"]["m"])]), np.array([mine["objective"]])) > 1e-8:
+                raise Different("our metric has another objective than it says")
+
+        def same_objective(mine, theirs):
+            verify(mine)
+            return max(objective(theirs) / mine["objective"] - 1, 0), 1e-9, f"our objective below theirs ({mine['iterations']} iterations)"
+
+        data = {"x": x, "links": links}
+        b.row(name + ", to metric-learn's end", "mmc", data, {"target": objective(run(None))}, [("metric-learn", [], run, same_objective)])
+
+        most = 1000  # updates, ten times their default
+
+        def longer(_):
+            return run(None, max_iter=most, tol=1e-9)
+
+        def below(mine, theirs):
+            verify(mine)
+            below = 1 - objective(theirs) / mine["objective"]
+            if below < -1e-6:
+                raise Different(f"our objective is {-below:.1e} below theirs")
+            if below > 1e-6:
+                raise Short(f"after {most} updates its objective is {100 * below:.3f} % below ours")
+            return max(below, 0), 1e-6, "objective below ours"
+
+        b.row(name + ", to our end", "mmc", data, {}, [("metric-learn", [], longer, below)])
 
 
 def lmnn(b):
@@ -702,7 +756,7 @@ def main():
         if b.before:
             built += f"; before: {b.before.commit()}"
         print(built, flush=True)
-        for rows in (products, eigen, knn, pca, fda, batch, itml, lmnn, nca, pola, erkle, rmp, medoids, commands):
+        for rows in (products, eigen, knn, pca, fda, batch, itml, mmc, lmnn, nca, pola, erkle, rmp, medoids, commands):
             rows(b)
         if len(b.rows) < args.least:
             sys.exit(f"peers.py: {len(b.rows)} rows were measured, at least {args.least} must be")

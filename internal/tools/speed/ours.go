@@ -60,8 +60,10 @@ type settings struct {
 	Classes []int   `json:"classes"`
 	Target  float64 `json:"target"` // objective at which a fit may stop; 0 is none
 	Start   []int   `json:"start"`
-	Rate    float64 `json:"rate"`
-	Steps   int     `json:"steps"` // of the random walk in a round; 0 is all sets
+	// Diagonal is the choice of MMC.
+	Diagonal bool    `json:"diagonal"`
+	Rate     float64 `json:"rate"`
+	Steps    int     `json:"steps"` // of the random walk in a round; 0 is all sets
 }
 
 // peer is a work of `speed ours`: it reads matrices by their names in the folder,
@@ -162,16 +164,33 @@ var peers = map[string]peer{
 		}
 	},
 	"itml": func(ctx context.Context, in func(string) *mat.Dense, s settings, r *result) func() error {
-		x, rows := in("x"), in("links")
-		m, _ := rows.Dims()
-		links := make([]metric.Link, m)
-		for i := range links {
-			links[i] = metric.Link{I: int(rows.At(i, 0)), J: int(rows.At(i, 1)), Label: metric.Label(rows.At(i, 2))}
-		}
+		x, links := in("x"), labelled(in("links"))
 		return func() error {
 			l, err := itml.Fit(ctx, x, links, itml.Params{Upper: s.Upper, Lower: s.Lower, MaxCycles: s.Cycles, Tol: s.Tol})
 			if err == nil {
 				r.matrices, r.status = map[string]mat.Matrix{"m": l.Metric.M()}, &l.Result
+			}
+			return err
+		}
+	},
+	"mmc": func(ctx context.Context, in func(string) *mat.Dense, s settings, r *result) func() error {
+		x, links := in("x"), labelled(in("links"))
+		p := pairs.MMCParams{Diagonal: s.Diagonal}
+		if s.Target > 0 { // the cap with which an objective is reached, by a fit that is not timed
+			look := p
+			look.Progress = func(now learners.Progress) {
+				if p.MaxIterations == 0 && now.Objective >= s.Target {
+					p.MaxIterations = now.Iteration
+				}
+			}
+			if _, err := pairs.FitMMC(ctx, x, links, look); err != nil {
+				return func() error { return err }
+			}
+		}
+		return func() error {
+			l, err := pairs.FitMMC(ctx, x, links, p)
+			if err == nil {
+				r.matrices, r.status, r.objective = map[string]mat.Matrix{"m": l.Metric.M()}, &l.Result, &l.Objective
 			}
 			return err
 		}
@@ -308,6 +327,16 @@ var peers = map[string]peer{
 			return err
 		}
 	},
+}
+
+// labelled are the rows (i, j, label) of a matrix.
+func labelled(rows *mat.Dense) []metric.Link {
+	m, _ := rows.Dims()
+	links := make([]metric.Link, m)
+	for i := range links {
+		links[i] = metric.Link{I: int(rows.At(i, 0)), J: int(rows.At(i, 1)), Label: metric.Label(rows.At(i, 2))}
+	}
+	return links
 }
 
 // comparisons are the rows (a, near, far) of a matrix.

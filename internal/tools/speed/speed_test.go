@@ -367,6 +367,7 @@ func TestOurs(t *testing.T) {
 	}
 	for name, params := range map[string]string{
 		"itml": `{"upper": 1, "lower": 9, "cycles": 3, "tol": 1e-300}`,
+		"mmc":  `{"diagonal": true}`,
 		"lmnn": `{"k": 2, "classes": ` + classes + `}`,
 		"nca":  `{"classes": ` + classes + `}`,
 	} {
@@ -477,7 +478,7 @@ func TestOursChoices(t *testing.T) {
 
 func TestOursRefuses(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := ours(t.Context(), "nothing", dir, stopwatch()); err == nil || !strings.Contains(err.Error(), `no work "nothing", only batch, eigen, erkle, fda, folds, itml, knn, lmnn, medoids, nca, pca, pola, product, rmp`) {
+	if _, err := ours(t.Context(), "nothing", dir, stopwatch()); err == nil || !strings.Contains(err.Error(), `no work "nothing", only batch, eigen, erkle, fda, folds, itml, knn, lmnn, medoids, mmc, nca, pca, pola, product, rmp`) {
 		t.Errorf("error %v", err)
 	}
 	if _, err := ours(t.Context(), "eigen", dir, stopwatch()); err == nil {

@@ -183,21 +183,29 @@ func allWorks(bin, scratch string) []work {
 		return err
 	})
 	const someLinks = 400
-	fitITML := func(ctx context.Context, size, n, d, count int) (func() error, error) {
-		rng := source(size)
-		x, y := grouped(rng, n, d)
-		links := linked(rng, y, count)
-		return func() error {
-			// Cycles are few and equal, so that the growth is that of a step.
-			_, err := itml.Fit(ctx, x, links, itml.Params{Tol: 1e-300, MaxCycles: 10})
-			return err
-		}, nil
+	type linksFit func(ctx context.Context, x *mat.Dense, links []metric.Link) error
+	byLinks := func(name, note string, d, count, most int, fit linksFit) {
+		prepare := func(ctx context.Context, size, n, d, count int) (func() error, error) {
+			rng := source(size)
+			x, y := grouped(rng, n, d)
+			links := linked(rng, y, count)
+			return func() error { return fit(ctx, x, links) }, nil
+		}
+		all = append(all,
+			work{panel: byRows, name: name + " by links" + note, by: "links", fixed: fmt.Sprintf("d = %d", d), from: 128, most: 1 << 20,
+				prepare: func(ctx context.Context, m int) (func() error, error) { return prepare(ctx, m, 1000, d, m) }},
+			work{panel: byDim, name: name + " by features" + note, by: "d", fixed: fmt.Sprintf("%d links", count), from: 8, most: most,
+				prepare: func(ctx context.Context, d int) (func() error, error) { return prepare(ctx, d, 400, d, count) }})
 	}
-	all = append(all,
-		work{panel: byRows, name: "ITML by links (10 cycles)", by: "links", fixed: "d = 20", from: 128, most: 1 << 20,
-			prepare: func(ctx context.Context, m int) (func() error, error) { return fitITML(ctx, m, 1000, 20, m) }},
-		work{panel: byDim, name: "ITML by features (10 cycles)", by: "d", fixed: fmt.Sprintf("%d links", someLinks), from: 8, most: 2048,
-			prepare: func(ctx context.Context, d int) (func() error, error) { return fitITML(ctx, d, 400, d, someLinks) }})
+	byLinks("ITML", " (10 cycles)", 20, someLinks, 2048, func(ctx context.Context, x *mat.Dense, links []metric.Link) error {
+		// Cycles are few and equal, so that the growth is that of a step.
+		_, err := itml.Fit(ctx, x, links, itml.Params{Tol: 1e-300, MaxCycles: 10})
+		return err
+	})
+	byLinks("MMC", "", 64, 10_000, 1024, func(ctx context.Context, x *mat.Dense, links []metric.Link) error {
+		_, err := pairs.FitMMC(ctx, x, links, pairs.MMCParams{})
+		return err
+	})
 
 	search := func(name, by, fixed string, from, most int, shape func(size int) (n, d int)) work {
 		const queries, k = 500, 5

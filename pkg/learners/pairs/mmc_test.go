@@ -120,7 +120,7 @@ func TestMMCMaximum(t *testing.T) {
 func TestMMCBeatsPlain(t *testing.T) {
 	x, links := classLinks(rand.New(rand.NewPCG(71, 2)), 40, 3, 80)
 	r := must(FitMMC(t.Context(), x, links, MMCParams{}))
-	a, updates, _ := plain.MMC(x, links)
+	a, updates, _ := plain.MMC(x, links, 10_000)
 	f, g := both(x, links, 0, a)
 	if share := g / math.Sqrt(f) / r.Objective; f > 1.01 || share > 1+r.Residual || share < 0.97 {
 		t.Errorf("after %d updates f = %v, and g is %v of the maximum", updates, f, share)

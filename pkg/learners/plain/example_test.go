@@ -179,7 +179,7 @@ func ExampleRCA() {
 }
 
 func ExampleMMC() {
-	a, updates, _ := plain.MMC(rows, links())
+	a, updates, _ := plain.MMC(rows, links(), 10_000)
 	show("A", a)
 	fmt.Println(updates, "updates")
 	// Output:

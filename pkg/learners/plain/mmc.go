@@ -13,9 +13,9 @@ import (
 //
 // Source: Xing, Ng, Jordan, Russell, Distance Metric Learning, with Application to Clustering with Side-Information, NIPS 15, 2002, Fig. 1. The paper
 // leaves start, step and end open. They are those of its authors' program: A is I times what makes f(A) a hundred times too large. A step is as long at
-// first as one diagonal entry, then 5 % longer after an update that raised g, and half as long after one that did not. Projections end at f(A) ≤ 1.01, or
-// after 10,000, and all at a step of ‖A‖/100, or after 100 updates.
-func MMC(x mat.Matrix, links []metric.Link) (a *mat.SymDense, updates, projections int) {
+// first as one diagonal entry, then 5 % longer after an update that raised g, and half as long after one that did not. Projections end at f(A) ≤ 1.01, or,
+// in vain, after most of them; all ends at a step of ‖A‖/100, or after 100 updates.
+func MMC(x mat.Matrix, links []metric.Link, most int) (a *mat.SymDense, updates, projections int) {
 	_, d := x.Dims()
 	s := scatter(x, links, metric.Similar, func(*mat.VecDense) float64 { return 1 }) // ∇f: f(A) = ⟨S, A⟩
 	length2 := product(s, s)
@@ -24,7 +24,7 @@ func MMC(x mat.Matrix, links []metric.Link) (a *mat.SymDense, updates, projectio
 	last, step := scaledIdentity(d, alpha), mat.NewSymDense(d, nil)
 	for updates < 100 && (updates == 0 || alpha > 0.01*mat.Norm(last, 2)) {
 		within := false
-		for i := 0; i < 10_000 && !within; i++ {
+		for i := 0; i < most && !within; i++ {
 			if over := product(s, a) - 1; over > 0 { // onto C₁: f(A) ≤ 1
 				add(a, -over/length2, s)
 			}
