@@ -87,17 +87,16 @@ func batchPOLACost(s Size, v Values) Cost {
 	return cost(overhead+z.m*passes*z.polaStep(), 4*z.d*z.d+z.links())
 }
 
-// mmcCost takes the fit to make 40 iterations.
 func mmcCost(s Size, v Values) Cost {
 	z := sizesOf(s)
 	r := z.d
+	if v.Text("matrix") == "diagonal" {
+		return cost(overhead+1e-7*z.m*z.d, 2*z.m*z.d+z.d*z.d)
+	}
 	if v.Float("ridge") == 0 {
 		r = min(z.d, z.m)
 	}
-	if v.Text("matrix") == "diagonal" {
-		return cost(overhead+2e-7*z.m*z.d, 2*z.m*z.d+z.d*z.d)
-	}
-	return cost(overhead+4e-9*z.m*r*r+2e-8*r*r*r, 2*z.m*z.d+30*r*r)
+	return cost(overhead+1e-7*z.m*r+2e-10*z.m*r*r+1e-9*r*r*r, z.m*z.d+z.m*r+4*r*r)
 }
 
 func rcaCost(s Size, _ Values) Cost {

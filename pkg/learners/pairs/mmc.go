@@ -80,10 +80,11 @@ type MMC struct {
 //	g(B) ≤ √(λ·g),  λ the largest eigenvalue of Σ_D zzᵀ/‖Lᵀz‖,  g at L of norm 1
 //
 // (√q ≤ (qw + 1/w)/2 with w = 1/‖Lᵀz‖, at the best multiple of w). Residual is √(λ/g) − 1: g(A) is at most that much below
-// its maximum, relatively. It is computed every fifth iteration. The maximum mostly has low rank. Nothing is drawn.
+// its maximum, relatively. It is computed every fifth iteration. The maximum mostly has low rank, and L begins with 16 columns:
+// where the residual stays while the gradient vanishes, L has too few, and gets those that the bound asks for. Nothing is drawn.
 //
-// An iteration costs two products of m×r by r×r numbers for m dissimilar links, r the directions in which similar pairs
-// differ, and with Diagonal O(md). Memory is that of the links' differences, 3md at most, and 30r².
+// For m dissimilar links and r directions in which similar pairs differ, an iteration costs O(mr) for each column of L, and a
+// residual O(mr² + r³); with Diagonal both cost O(md). Memory is that of the links' differences, 3md numbers at most, and O(r²).
 //
 // It returns an error if there is no similar or no dissimilar link, if all similar pairs coincide, if dissimilar pairs
 // differ in no direction of weight, if a link has label 0 or an index outside x, if an entry of x is NaN or infinite, if
@@ -111,14 +112,11 @@ func FitMMC(ctx context.Context, x mat.Matrix, links []metric.Link, p MMCParams)
 	for _, l := range links {
 		count[l.Label]++
 	}
-	r, copies := d, 30 // directions, and numbers beside those of pairs, in units of r
-	switch {
-	case p.Diagonal:
-		copies = 1
-	case p.Ridge == 0:
+	r := d // directions
+	if p.Ridge == 0 && !p.Diagonal {
 		r = min(d, count[metric.Similar])
 	}
-	if err := limits.Check(fmt.Sprintf("MMC on %d links of %d features", len(links), d), limits.Floats(len(links), d)+limits.Floats(2*count[metric.Dissimilar]+copies*r, r)); err != nil {
+	if err := limits.Check(fmt.Sprintf("MMC on %d links of %d features", len(links), d), limits.Floats(len(links), d)+limits.Floats(2*count[metric.Dissimilar]+4*r, r)); err != nil {
 		return MMC{}, fmt.Errorf("mmc: %w", err)
 	}
 	f := &mmcFit{ctx: ctx, p: p}
@@ -151,12 +149,18 @@ func FitMMC(ctx context.Context, x mat.Matrix, links []metric.Link, p MMCParams)
 }
 
 const (
+	// mmcWidth is the number of columns that L has first: of 8, 16 and 32, by the time to a residual of 1e-9. The maximum had rank 7 at most.
+	mmcWidth = 16
 	// mmcMemory is the number of pairs of L-BFGS: of 5, 10 and 20, by the time to a residual of 1e-9.
 	mmcMemory = 10
 	// mmcLooks is how many iterations pass between two residuals, each of which costs eigenvalues.
 	mmcLooks = 5
-	// mmcNegligible is the squared length of a pair, relative to the largest coordinate of all, below which its distance adds nothing to g.
-	mmcNegligible = 1e-280
+	// mmcInside is the share of the residual below which the gradient, of about the size of what is left within the columns of L, says that
+	// the rest is outside of them, and mmcNew the share of the trace that new columns begin with.
+	mmcInside, mmcNew = 0.1, 0.01
+	// mmcNegligible is the squared length of a pair, relative to the largest coordinate of all, below which its distance adds nothing to g, and mmcShort
+	// the distance below which the bound does not follow it.
+	mmcNegligible, mmcShort = 1e-280, 1e-12
 )
 
 // mmcFit is a fit. All that it holds is its own.
@@ -166,6 +170,7 @@ type mmcFit struct {
 	similar *mat.Dense // the differences of similar pairs
 	z       *mat.Dense // those of dissimilar pairs, then their coordinates, of which the largest is 1; Diagonal: squares of these
 	largest float64    // by what the coordinates were divided
+	width   int        // columns of L; Diagonal: 1, those of its diagonal
 	moved   *mat.Dense // a row zᵀL per pair
 	lengths []float64  // ‖Lᵀz‖
 }
@@ -289,18 +294,18 @@ func (f *mmcFit) settle() error {
 	return nil
 }
 
-// value is ‖L‖²/2 − log g at L, and sets its gradient. Diagonal: L is a diagonal, and z has squares.
+// value is ‖L‖²/2 − log g at L, r×width, and sets its gradient.
 func (f *mmcFit) value(l, gradient []float64) float64 {
 	m, r := f.z.Dims()
-	columns, right := r, l
+	right := l
 	if f.p.Diagonal {
-		columns, right = 1, floats.MulTo(make([]float64, r), l, l)
+		right = floats.MulTo(make([]float64, r), l, l)
 	}
-	moved, sum := f.columns(columns), dense(r, columns, make([]float64, r*columns))
-	product.Gemm(blas.NoTrans, blas.NoTrans, f.z.RawMatrix(), dense(r, columns, right), moved)
+	moved, sum := f.columns(f.width), dense(r, f.width, make([]float64, r*f.width))
+	product.Gemm(blas.NoTrans, blas.NoTrans, f.z.RawMatrix(), dense(r, f.width, right), moved)
 	matrix.Rows(m, r, func(lo, hi int) {
 		for k := lo; k < hi; k++ {
-			row := moved.Data[k*columns : (k+1)*columns]
+			row := moved.Data[k*f.width : (k+1)*f.width]
 			sq := row[0]
 			if f.p.Diagonal {
 				row[0] = 1
@@ -324,7 +329,7 @@ func (f *mmcFit) value(l, gradient []float64) float64 {
 	return vector.Dot(l, l)/2 - math.Log(g)
 }
 
-// columns returns the first columns of moved, side by side.
+// columns returns the room of moved as a matrix of n columns.
 func (f *mmcFit) columns(n int) blas64.General {
 	m, _ := f.z.Dims()
 	return dense(m, n, f.moved.RawMatrix().Data[:m*n])
@@ -335,62 +340,118 @@ func dense(rows, columns int, data []float64) blas64.General {
 	return blas64.General{Rows: rows, Cols: columns, Stride: columns, Data: data}
 }
 
+// scatter returns Σ zzᵀ/‖Lᵀz‖ over the dissimilar pairs, of lengths of at least mmcShort.
+func (f *mmcFit) scatter() *mat.SymDense {
+	m, r := f.z.Dims()
+	matrix.Rows(m, r, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			floats.ScaleTo(f.moved.RawRowView(k), 1/math.Sqrt(max(f.lengths[k], mmcShort)), f.z.RawRowView(k))
+		}
+	})
+	return matrix.Outer(1, f.moved.T())
+}
+
 // residual is that of FitMMC, at the last L of value.
 func (f *mmcFit) residual(l []float64) (float64, error) {
-	m, r := f.z.Dims()
-	norm2, g := vector.Dot(l, l), floats.Sum(f.lengths)
-	if floats.Min(f.lengths) == 0 {
-		return math.Inf(1), nil
+	_, r := f.z.Dims()
+	var lambda, g float64
+	for _, s := range f.lengths {
+		g += max(s, mmcShort)
 	}
-	var lambda float64
 	if f.p.Diagonal {
 		weights, sum := f.columns(1), dense(r, 1, make([]float64, r))
 		for k, s := range f.lengths {
-			weights.Data[k] = 1 / s
+			weights.Data[k] = 1 / max(s, mmcShort)
 		}
 		product.Gemm(blas.Trans, blas.NoTrans, f.z.RawMatrix(), weights, sum)
 		lambda = floats.Max(sum.Data)
 	} else {
-		matrix.Rows(m, r, func(lo, hi int) {
-			for k := lo; k < hi; k++ {
-				floats.ScaleTo(f.moved.RawRowView(k), 1/math.Sqrt(f.lengths[k]), f.z.RawRowView(k))
-			}
-		})
 		var eig spectral.EigenSym
-		if !eig.Factorize(matrix.Outer(1, f.moved.T()), false) {
-			return 0, errors.New("eigendecomposition did not converge")
+		if !eig.Factorize(f.scatter(), false) {
+			return 0, errEigen
 		}
 		lambda = eig.Values(nil)[r-1]
 	}
-	return max(math.Sqrt(lambda*norm2/g)-1, 0), nil
+	return max(math.Sqrt(lambda*vector.Dot(l, l)*g)/floats.Sum(f.lengths)-1, 0), nil
+}
+
+var errEigen = errors.New("eigendecomposition did not converge")
+
+// start returns L-BFGS at the first L: with Diagonal all equal, else the top eigenvectors of Σ zzᵀ/‖z‖.
+func (f *mmcFit) start() (lbfgs.State, error) {
+	_, r := f.z.Dims()
+	if f.p.Diagonal {
+		f.width = 1
+		c := lbfgs.New(r, mmcMemory)
+		floats.AddConst(1/math.Sqrt(float64(r)), c.X)
+		return c, nil
+	}
+	for k := range f.lengths {
+		f.lengths[k] = floats.Norm(f.z.RawRowView(k), 2)
+	}
+	return f.widened(nil, min(mmcWidth, r), 1)
+}
+
+// widened returns L-BFGS at L with more columns: the top eigenvectors of scatter, with a share of the trace of all.
+func (f *mmcFit) widened(l []float64, more int, share float64) (lbfgs.State, error) {
+	_, r := f.z.Dims()
+	before, width := f.width, f.width+more
+	if err := limits.Check(fmt.Sprintf("MMC of rank %d in %d directions", width, r), limits.Floats(2*mmcMemory+8, width, r)); err != nil {
+		return lbfgs.State{}, err
+	}
+	var eig spectral.EigenSym
+	if !eig.Factorize(f.scatter(), true) {
+		return lbfgs.State{}, errEigen
+	}
+	var u mat.Dense
+	eig.VectorsTo(&u)
+	c := lbfgs.New(r*width, mmcMemory)
+	size := math.Sqrt(share / float64(more))
+	if before > 0 {
+		size *= floats.Norm(l, 2)
+	}
+	for i := range r {
+		row := c.X[i*width : (i+1)*width]
+		copy(row, l[i*before:(i+1)*before])
+		for k := range more {
+			row[before+k] = size * u.At(i, r-1-k)
+		}
+	}
+	f.width = width
+	return c, nil
 }
 
 // maximise returns the L of the largest g, up to the tolerance.
 func (f *mmcFit) maximise() (l []float64, result learners.Result, err error) {
 	_, r := f.z.Dims()
-	size, step := r*r, r+1
-	if f.p.Diagonal {
-		size, step = r, 1
-	}
-	c := lbfgs.New(size, mmcMemory)
-	for i := 0; i < size; i += step {
-		c.X[i] = 1 / math.Sqrt(float64(r))
+	c, err := f.start()
+	if err != nil {
+		return nil, result, err
 	}
 	c.Scale = 1 // the Hessian of ‖L‖²/2
-	now := f.value(c.X, c.G)
+	now, stuck := f.value(c.X, c.G), false
 	for {
 		if err := f.ctx.Err(); err != nil {
 			return nil, result, err
 		}
-		if result.Iterations%mmcLooks == 0 || result.Iterations == f.p.MaxIterations || result.Status == learners.NoProgress {
+		if result.Iterations%mmcLooks == 0 || result.Iterations == f.p.MaxIterations || stuck {
 			if result.Residual, err = f.residual(c.X); err != nil {
 				return nil, result, err
 			}
+			wide := f.p.Diagonal || f.width == r
 			switch {
 			case result.Residual <= f.p.Tol:
 				result.Status = learners.Converged
 			case result.Iterations == f.p.MaxIterations:
 				result.Status = learners.IterationCap
+			case stuck && wide:
+				result.Status = learners.NoProgress
+			case !wide && (stuck || floats.Norm(c.G, 2) < mmcInside*result.Residual):
+				if c, err = f.widened(c.X, min(f.width, r-f.width), mmcNew); err != nil {
+					return nil, result, err
+				}
+				c.Scale = 1
+				now, stuck = f.value(c.X, c.G), false
 			}
 			if result.Status != learners.NotRun {
 				return c.X, result, nil
@@ -402,7 +463,7 @@ func (f *mmcFit) maximise() (l []float64, result learners.Result, err error) {
 			next = f.value(c.Next, c.GNext)
 			return next
 		}) {
-			result.Status = learners.NoProgress
+			stuck = true
 			f.value(c.X, c.G)
 			continue
 		}
@@ -419,7 +480,7 @@ func (f *mmcFit) maximise() (l []float64, result learners.Result, err error) {
 func (f *mmcFit) factor(l []float64, b *mat.Dense) (*mat.Dense, error) {
 	if !f.p.Diagonal {
 		_, r := f.z.Dims()
-		m, err := metric.NewMahalanobis(matrix.Outer(1, mat.NewDense(r, r, l)))
+		m, err := metric.NewMahalanobis(matrix.Outer(1, mat.NewDense(r, f.width, l)))
 		if err != nil {
 			return nil, err
 		}

@@ -116,6 +116,23 @@ func TestMMCMaximum(t *testing.T) {
 	}
 }
 
+// TestMMCWidens: pairs that differ along an axis each, of 20, have the maximum at the metric of weights 1/20, whose rank exceeds the columns that L begins
+// with. Axes without a column have distances of 0 there.
+func TestMMCWidens(t *testing.T) {
+	const d, tol = 20, 1e-9
+	x := mat.NewDense(1+2*d, d, nil)
+	var links []metric.Link
+	for j := range d {
+		x.Set(1+j, j, 1)
+		x.Set(1+d+j, j, 2)
+		links = append(links, metric.Link{I: 0, J: 1 + j, Label: metric.Similar}, metric.Link{I: 0, J: 1 + d + j, Label: metric.Dissimilar})
+	}
+	r := must(FitMMC(t.Context(), x, links, MMCParams{Tol: tol}))
+	if want := 2 * math.Sqrt(d); r.Status != learners.Converged || math.Abs(r.Objective-want) > 2*tol*want || r.Metric.Rows() != d {
+		t.Errorf("%v, objective %v, want %v, rank %d", r.Status, r.Objective, want, r.Metric.Rows())
+	}
+}
+
 // The paper's own algorithm comes within its tolerance of the maximum: f(A) is up to 1.01, which is .5 % of g, and it stops at steps of a hundredth of A.
 func TestMMCBeatsPlain(t *testing.T) {
 	x, links := classLinks(rand.New(rand.NewPCG(71, 2)), 40, 3, 80)
@@ -135,7 +152,10 @@ func TestMMCGradient(t *testing.T) {
 		if err := f.settle(); err != nil {
 			t.Fatal(err)
 		}
-		l := randn(rng, map[bool]int{false: 9, true: 3}[diagonal])
+		if f.width = 2; diagonal {
+			f.width = 1
+		}
+		l := randn(rng, 3*f.width)
 		got := make([]float64, len(l))
 		f.value(l, got)
 		want := fd.Gradient(nil, func(l []float64) float64 { return f.value(l, make([]float64, len(l))) }, l, &fd.Settings{Formula: fd.Central})
