@@ -1,4 +1,4 @@
-// Package kernels has the experiments on kernels: other divergences, reduced kernels, and what their fits cost.
+// Package kernels has the experiments on kernels (other divergences, reduced kernels) and on what fits cost, those of a slow rival too.
 package kernels
 
 import (
