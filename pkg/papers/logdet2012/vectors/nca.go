@@ -37,7 +37,7 @@ var Nca = experiment.Spec{
 	Views:   ncaViews,
 	Claims:  ncaClaims,
 	Choices: protocol.Fig1aChoices,
-	Cost:    3 * time.Second,
+	Cost:    time.Second,
 }
 
 var ncaMethods = []string{protocol.Euclidean, protocol.LogDetLinear, protocol.Nca}
