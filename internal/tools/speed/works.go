@@ -166,11 +166,11 @@ func allWorks(bin, scratch string) []work {
 		_, err := labels.FitMCML(ctx, x, y, labels.MCMLParams{})
 		return err
 	})
-	fitted("NCA", 400, 20, func(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int) error {
+	fitted("NCA", 400, 64, func(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int) error {
 		_, err := labels.FitNCA(ctx, rng, x, y, labels.NCAParams{})
 		return err
 	})
-	fitted("NCA to 2 by batches of 256", 2000, 64, func(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int) error {
+	fitted("NCA to 2 in batches of 256", 400, 64, func(ctx context.Context, rng *rand.Rand, x *mat.Dense, y []int) error {
 		_, err := labels.FitNCA(ctx, rng, x, y, labels.NCAParams{Dim: 2, Batch: 256})
 		return err
 	})

@@ -1,5 +1,5 @@
 // Package labels learns projections and metrics from a whole data set with
-// class labels (FDA, LMNN, MCML) or without (PCA, LSA, the inverse covariance). A row is
+// class labels (FDA, LMNN, MCML, NCA) or without (PCA, LSA, the inverse covariance). A row is
 // an object.
 //
 // # Which learner
@@ -7,17 +7,18 @@
 //	FitFDA      few features, classes of one shape: a projection to at most classes − 1 dimensions, in closed form
 //	FitLMNN     for kNN: neighbours of the same class near, others beyond a margin; iterates, convex
 //	FitMCML     each class to a point, others far; small data only, as each step costs rows² · features
+//	FitNCA      for kNN, in few dimensions or all: rows likely to have a neighbour of their class; iterates, not convex
 //	FitInvCov   no classes: the Mahalanobis distance of statistics, the baseline of metric learning
 //	FitPCA      no classes: the directions of most variance
 //	FitLSA      no classes: the same for sparse rows such as texts, centred or not
 //
-// FDA, PCA and LSA return a projection to fewer dimensions, the others a metric of all. Links between rows in place of
+// FDA, PCA, LSA and NCA return a projection to fewer dimensions, the others a metric of all. Links between rows in place of
 // classes are for packages itml, iplr and pairs.
 //
 // # How it is built
 //
 // LMNN and MCML are fitted in M, where they are convex. They stop on what proves how good they are, a dual bound
-// and the conditions of optimality, and not on small steps.
+// and the conditions of optimality, and not on small steps. NCA is convex in neither M nor L, and is fitted in L, of any rank.
 //
 // A few principal components of many come from Lanczos on the covariance, with residuals of 1e-13. One Cholesky
 // factorisation proves that none was missed. All are computed where Lanczos needs more than n/2 products. The

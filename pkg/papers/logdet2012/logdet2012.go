@@ -20,7 +20,7 @@ import (
 var Paper = experiment.Paper{
 	Key:         protocol.PaperKey,
 	Citation:    "P. Jain, B. Kulis, J. V. Davis, I. S. Dhillon. Metric and Kernel Learning Using a Linear Transformation. JMLR 13, 2012.",
-	Experiments: []experiment.Spec{kernels.Large, kernels.KernelCost, vectors.Fig1a, vectors.Neighbours, kernels.MMC, vectors.Fig1bc, vectors.Table1, bags.Fig2ab, bags.Fig3, planes.Fig2cd, planes.Sweep, kernels.Divergences, kernels.Reduction},
+	Experiments: []experiment.Spec{kernels.Large, kernels.KernelCost, vectors.Fig1a, vectors.Neighbours, kernels.MMC, vectors.Fig1bc, vectors.Table1, bags.Fig2ab, bags.Fig3, planes.Fig2cd, planes.Sweep, kernels.Divergences, kernels.Reduction, vectors.Nca},
 }
 
 // The experiments by name, for notebooks and programs.
@@ -38,4 +38,5 @@ var (
 	Fig2cdSweep = planes.Sweep
 	Divergences = kernels.Divergences
 	Reduction   = kernels.Reduction
+	Nca         = vectors.Nca
 )

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -60,13 +61,16 @@ const (
 	Lmnn           = "LMNN"
 )
 
+// Nca is named in Section 2, and in no figure.
+const Nca = "NCA"
+
 // LogDetInvCov is LogDet Linear with the inverse covariance as W₀, of Fig. 1(b) only.
 const LogDetInvCov = "LogDet-InvCov"
 
 var MethodNames = []string{LogDetGaussian, LogDetLinear, logDetOnline, Euclidean, InvCovariance, Mcml, Lmnn}
 
 // Styles are those of the methods in all figures of the paper; where nothing is learned, grey.
-var Styles = joined(plots.Ordered(LogDetLinear, LogDetGaussian, Lmnn, Mcml, logDetOnline, InvCovariance, LogDetWider),
+var Styles = joined(plots.Ordered(LogDetLinear, LogDetGaussian, Lmnn, Mcml, logDetOnline, InvCovariance, LogDetWider, Nca),
 	plots.Styles{Euclidean: {Color: plots.Grey, Dash: plots.DashDotDot, Shape: plots.Ring}})
 
 // StylesWith are Styles with those of names that stand in one room alone.
@@ -141,6 +145,7 @@ func MethodsNamed(s Settings, names []string) []Method {
 		{InvCovariance, false, Fixed, FitInvCovariance},
 		{Mcml, false, Fixed, fitMCML},
 		{Lmnn, false, margins, fitLMNN},
+		{Nca, false, ncaStarts, fitNCA},
 	}
 	out := make([]Method, len(names))
 	for i, name := range names {
@@ -230,6 +235,15 @@ func fitMCML(ctx context.Context, s *Session, _ itml.BoundRule, _ Candidate, b B
 
 func fitLMNN(ctx context.Context, s *Session, _ itml.BoundRule, c Candidate, b Budget) (Learnt, error) {
 	l, err := labels.FitLMNN(ctx, s.Train.X, s.Train.Y, labels.LMNNParams{K: c.Targets, Mu: c.Mu, MaxIterations: b.Iterations})
+	return s.InInputSpace(l.Metric, l.Status), err
+}
+
+// ncaStarts are the candidates of NCA, which is not convex.
+var ncaStarts = []Candidate{{Label: "from FDA", Start: labels.NCAStartFDA}, {Label: "from PCA", Start: labels.NCAStartPCA}}
+
+func fitNCA(ctx context.Context, s *Session, _ itml.BoundRule, c Candidate, b Budget) (Learnt, error) {
+	nothing := rand.New(rand.NewPCG(0, 0)) // is drawn from it
+	l, err := labels.FitNCA(ctx, nothing, s.Train.X, s.Train.Y, labels.NCAParams{Start: c.Start, MaxIterations: b.Iterations})
 	return s.InInputSpace(l.Metric, l.Status), err
 }
 

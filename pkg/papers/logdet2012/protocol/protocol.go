@@ -30,6 +30,7 @@ type Candidate struct {
 	Gamma, Width, Eta, Mu float64
 	Weight                float64 // of HMRF-KMeans
 	Targets               int
+	Start                 labels.NCAStart
 }
 
 // Learnt is a metric with the rows that it compares.
@@ -255,7 +256,7 @@ type Settings struct {
 	Choice Budget `key:"choice"`
 }
 
-// Budget caps a fit: Bregman projections of LogDet, iterations of MCML and LMNN.
+// Budget caps a fit: Bregman projections of LogDet, iterations of MCML, LMNN and NCA.
 type Budget struct{ Projections, Iterations int }
 
 // Cycles is the cap on cycles over n links.

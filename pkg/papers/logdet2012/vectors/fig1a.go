@@ -77,6 +77,11 @@ var (
 )
 
 func fig1aTrial(ctx context.Context, run *experiment.Run) error {
+	return trialOf(ctx, run, run.Cell.Settings.(fig1aSettings).names())
+}
+
+// trialOf is a trial of the figure with methods of these names.
+func trialOf(ctx context.Context, run *experiment.Run, names []string) error {
 	s := run.Cell.Settings.(fig1aSettings)
 	problems, err := protocol.LoadProblems(run, s.Settings)
 	if err != nil {
@@ -90,7 +95,7 @@ func fig1aTrial(ctx context.Context, run *experiment.Run) error {
 				return err
 			}
 		}
-		for _, m := range protocol.MethodsNamed(s.Settings, s.names()) {
+		for _, m := range protocol.MethodsNamed(s.Settings, names) {
 			for i, rule := range s.Rules {
 				if i > 0 && !m.Bounded {
 					break // it uses no rule

@@ -50,17 +50,24 @@ func cellName(database string, by datasets.Preprocessing) string {
 // exceptions is how many of n data sets "most" leaves out: all but the least majority.
 func exceptions(n int) int { return (n - 1) / 2 }
 
+// onMost is the test that differences of errors are positive in most units.
+func onMost(of frame.Units) frame.Test {
+	return func(t *table.Table) judge.Test {
+		units := of(t)
+		return judge.Positive{Units: units, Exceptions: exceptions(len(units)), Rule: Points}
+	}
+}
+
 // against are the comparisons of errors with the best rival and with the mean of all.
 func (rd reading) against(ours frame.Measure) []frame.Reading {
 	most := func(rival func(rows *table.Table) (note string, its frame.Measure)) frame.Test {
-		return func(t *table.Table) judge.Test {
-			var units []judge.Unit
+		return onMost(func(t *table.Table) (units []judge.Unit) {
 			for database, g := range t.Where("features", rd.features).Group("database") {
 				note, its := rival(g)
 				units = append(units, judge.Unit{Name: titleOf(database) + note, Diffs: its.Minus(ours)(g)})
 			}
-			return judge.Positive{Units: units, Exceptions: exceptions(len(units)), Rule: Points}
-		}
+			return units
+		})
 	}
 	return []frame.Reading{
 		{Name: rd.String() + ", best rival", Test: most(func(rows *table.Table) (string, frame.Measure) {
