@@ -18,7 +18,7 @@
 // # How it is built
 //
 // LMNN and MCML are fitted in M, where they are convex. They stop on what proves how good they are, a dual bound
-// and the conditions of optimality, and not on small steps. NCA is convex in neither M nor L, and is fitted in L, of any rank.
+// and the conditions of optimality, and not on small steps.
 //
 // A few principal components of many come from Lanczos on the covariance, with residuals of 1e-13. One Cholesky
 // factorisation proves that none was missed. All are computed where Lanczos needs more than n/2 products. The
