@@ -123,13 +123,13 @@ func (t answers) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course, erro
 		named: func(s int) string { return fmt.Sprintf("repeat %d, fold %d", s/plan.Folds+1, s%plan.Folds+1) },
 		cost:  func(fitting) (catalog.Cost, float64, error) { return catalog.Cost{}, 0, nil },
 		trial: func(ctx context.Context, r run) (outcome, error) {
-			learned, tested := partTriplets(ts, folds[r.split/plan.Folds], r.split%plan.Folds)
+			learned, tested := sample.PartTriplets(ts, folds[r.split/plan.Folds], r.split%plan.Folds)
 			if r.inner > 0 {
 				within, err := sample.TripletFolds(random.Seed{Base: plan.Seed, Experiment: "model/compare", Trial: r.split}.Stream("folds"), learned, v)
 				if err != nil {
 					return outcome{}, fmt.Errorf("model: %w", err)
 				}
-				learned, tested = partTriplets(learned, within, r.inner-1)
+				learned, tested = sample.PartTriplets(learned, within, r.inner-1)
 			}
 			if r.recipe.Learner == coin {
 				return share(.5, len(tested)), nil
@@ -152,18 +152,6 @@ func (t answers) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course, erro
 			return o, nil
 		},
 	}, nil
-}
-
-// partTriplets returns the triplets outside of fold k and those in it.
-func partTriplets(ts []metric.Triplet, folds []int, k int) (learned, tested []metric.Triplet) {
-	for i, t := range ts {
-		if folds[i] == k {
-			tested = append(tested, t)
-		} else {
-			learned = append(learned, t)
-		}
-	}
-	return learned, tested
 }
 
 // reduced returns the kernel of the coordinates in dim dimensions.

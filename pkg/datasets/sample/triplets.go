@@ -72,3 +72,15 @@ func TripletFolds(rng *rand.Rand, ts []metric.Triplet, folds int) ([]int, error)
 	}
 	return out, nil
 }
+
+// PartTriplets returns the triplets outside of fold k, and those in it; folds holds the fold of each.
+func PartTriplets(ts []metric.Triplet, folds []int, k int) (learned, tested []metric.Triplet) {
+	for i, t := range ts {
+		if folds[i] == k {
+			tested = append(tested, t)
+		} else {
+			learned = append(learned, t)
+		}
+	}
+	return learned, tested
+}

@@ -138,6 +138,11 @@ type Learned struct {
 	K      *mat.SymDense
 	Tau    float64
 	Chosen bool
+	// Dim is the number of coordinates that Comparisons were fitted in, 0 of a kernel. Dims are those among which the learner chose, nil if it was
+	// given one, and DimErrors the share of the held-out comparisons that each contradicts, nil if there were too few to choose by.
+	Dim       int
+	Dims      []int
+	DimErrors []float64
 
 	// Solution and Kernel are of Constraints.
 	Solution ltkernel.Solution

@@ -95,7 +95,7 @@ func (p BatchParams) check() error {
 	}
 	switch {
 	case p.Loss < GNMDS || p.Loss > CKL:
-		return fmt.Errorf("loss: %d is not allowed, want GNMDS, STE or CKL", int(p.Loss))
+		return fmt.Errorf("loss: %v is not allowed for a kernel, want gnmds, ste or ckl; coordinates have tste and soe, too", p.Loss)
 	case p.Method < BatchFactored || p.Method > BatchFixed:
 		return fmt.Errorf("method: %d is not allowed, want BatchFactored, BatchAccelerated, BatchLineSearch or BatchFixed", int(p.Method))
 	case p.Method == BatchFixed && p.Delta == 0:

@@ -604,7 +604,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	var l Loss
-	if err := l.UnmarshalText([]byte("hinge")); err == nil || err.Error() != `"hinge" is not allowed, want one of gnmds, ste, ckl` {
+	if err := l.UnmarshalText([]byte("hinge")); err == nil || err.Error() != `"hinge" is not allowed, want one of gnmds, ste, ckl, tste, soe` {
 		t.Errorf("hinge: %v", err)
 	}
 	if Certificate(9).String() != "Certificate(9)" || CertificateBound.String() != "bound" || Projection(-1).String() != "Projection(-1)" {
