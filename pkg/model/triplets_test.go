@@ -171,7 +171,7 @@ func TestEvaluateTripletsBySplit(t *testing.T) {
 		plan := model.Plan{Folds: folds, Repeats: 2, Seed: 4, Dim: dim}
 		score := model.MustEvaluate(t, model.ByComparisons(set), model.Recipe{Learner: "ste"}, plan).Of("ste", model.MeasureTriplets)
 		for s, got := range score.Values {
-			fold := must(sample.TripletFolds(random.Seed{Base: 4, Experiment: "model/triplets", Trial: s / folds}.Stream("folds"), set.List, folds))
+			fold := must(sample.TripletFolds(random.Seed{Base: 4, Experiment: "model/triplets", Trial: s / folds}.Stream("folds"), set.List, folds, false))
 			train := &feedback.Triplets{Name: "t", Objects: 7}
 			var test []metric.Triplet
 			for i, v := range set.List {

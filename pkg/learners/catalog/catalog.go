@@ -112,6 +112,8 @@ type Input struct {
 	// Triplets are relative comparisons of rows or, without X, of objects numbered from 0 to Objects−1.
 	Triplets []metric.Triplet
 	Objects  int
+	// Threes says that the comparisons come from answers about three objects, two each, such as the odd one out.
+	Threes bool
 	// Kernel stands in place of the one that the parameters name, nil for that one. A learner takes it whose Form is under a kernel.
 	Kernel kernels.Kernel
 	// K0 is a Gram matrix, and Constraints are those on its objects.

@@ -411,7 +411,7 @@ func comparisons(loss triplets.Loss, doc, when, from string, own ...Param) Entry
 		p.Loss = loss
 		chosen := v.Text("tau") == chosenTau
 		if v.Text("dim") != wholeKernel {
-			q := triplets.TunedCoordinatesParams{CoordinatesParams: read[triplets.CoordinatesParams](v, progress)}
+			q := triplets.TunedCoordinatesParams{CoordinatesParams: read[triplets.CoordinatesParams](v, progress), Threes: in.Threes}
 			q.Loss, q.Margin, q.Mu, q.Tol, q.Iterations = loss, p.Margin, p.Mu, p.Tol, p.Iterations
 			if !chosen {
 				q.Taus = []float64{p.Tau}
@@ -432,7 +432,7 @@ func comparisons(loss triplets.Loss, doc, when, from string, own ...Param) Entry
 		var r triplets.BatchResult
 		var err error
 		if chosen {
-			r, err = triplets.FitTuned(ctx, source(v), in.Objects, in.Triplets, triplets.TunedParams{BatchParams: p})
+			r, err = triplets.FitTuned(ctx, source(v), in.Objects, in.Triplets, triplets.TunedParams{BatchParams: p, Threes: in.Threes})
 		} else {
 			r, err = triplets.FitBatch(ctx, in.Objects, in.Triplets, p)
 		}

@@ -28,6 +28,8 @@ const (
 	settling = 0.7
 	// leastSmoothing bounds ε of the hinge's envelope from below, in units of the margin.
 	leastSmoothing = 1e-4
+	// stalled is what F of SOE is to fall in legLeast iterations, in units of Tol·F(0).
+	stalled = 1e-3
 )
 
 // CoordinatesParams are the parameters of FitCoordinates.
@@ -80,7 +82,7 @@ func (p CoordinatesParams) check() error {
 type CoordinatesStart struct {
 	// X is n×d: a row of coordinates per object.
 	X *mat.Dense
-	// Result has learners.Converged if Residual ≤ Tol, learners.NoProgress if no step lowered the objective, else
+	// Result has learners.Converged if Residual ≤ Tol, learners.NoProgress if no step lowered the objective, or 20 of SOE hardly, else
 	// learners.IterationCap. Residual is that of a stationary point, which says nothing of other minima; see FitCoordinates.
 	learners.Result
 	// Objective is Σ l(XXᵀ, t) + τ‖X‖²_F.
@@ -125,7 +127,8 @@ type CoordinatesResult struct {
 // the residual does not settle. The X that is kept is that of the least F on the way.
 //
 // Residual is ‖∇F‖·max(‖X‖, u√n)/F(0), 0 at a stationary point, of GNMDS with the gradient right after the multipliers have moved.
-// SOE has no gradient where two objects that an answer calls near coincide: a start that ends there may end with learners.NoProgress.
+// SOE has a kink where two objects that an answer calls near coincide, as they do at many minima. There the residual does not vanish: a start ends with
+// learners.NoProgress once 20 iterations lower F by less than Tol·F(0)/1000.
 // A start ends at Tol, or at the cap. With few triplets and τ = 0 the infimum may lie at infinity; the starts then end at the cap, or where F is nearly 0.
 //
 // An iteration takes time proportional to d times the number of different pairs in ts, plus the number of triplets. Memory is that of Starts + 12
@@ -374,6 +377,7 @@ func (f *coordinatesFit) descend(x []float64) (CoordinatesStart, error) {
 func (f *coordinatesFit) iterate() (status learners.Status, residual float64) {
 	moved := true // the multipliers are those of x; without them always
 	last := math.Inf(1)
+	before := math.Inf(1) // F, legLeast iterations ago
 	for {
 		if f.loss.epsilon > 0 && f.iteration%legLeast == 0 && !moved {
 			f.loss.move(f.near, f.far)
@@ -413,6 +417,12 @@ func (f *coordinatesFit) iterate() (status learners.Status, residual float64) {
 		}
 		f.iteration++
 		moved = f.loss.epsilon == 0
+		if f.p.Loss == SOE && f.iteration%legLeast == 0 {
+			if r := f.residual(); r > f.p.Tol && before-f.objective < stalled*f.p.Tol*f.loss.zero()*float64(len(f.near)) {
+				return learners.NoProgress, r
+			}
+			before = f.objective
+		}
 	}
 }
 

@@ -127,7 +127,7 @@ func TestCoordinatesAreALocalMinimum(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, s := range r.Starts {
-			if s.Status != learners.Converged {
+			if s.Status != learners.Converged && !(loss == SOE && s.Status == learners.NoProgress) { // at a kink
 				t.Errorf("%v, start %d: %v, residual %g", loss, i, s.Status, s.Residual)
 			}
 			if want := slowCoordinates(s.X, ts, p); math.Abs(s.Objective-want) > 1e-12*want {

@@ -577,7 +577,7 @@ func TestNames(t *testing.T) {
 		MarshalText() ([]byte, error)
 	}
 	for want, v := range map[string]named{
-		"gnmds": GNMDS, "ste": STE, "ckl": CKL, "pa": StepPassiveAggressive, "constant": StepConstant, "inverse-sqrt": StepInverseSqrt, "inverse": StepInverse,
+		"gnmds": GNMDS, "ste": STE, "ckl": CKL, "tste": TSTE, "soe": SOE, "pa": StepPassiveAggressive, "constant": StepConstant, "inverse-sqrt": StepInverseSqrt, "inverse": StepInverse,
 		"printed": GradientPrinted, "frobenius": GradientFrobenius, "structured": ProjectStructured, "printed-rule": ProjectPrintedRule, "dense": ProjectDense,
 	} {
 		if text, err := v.MarshalText(); err != nil || string(text) != want || v.String() != want {

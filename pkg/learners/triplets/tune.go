@@ -33,6 +33,8 @@ type TunedParams struct {
 	BatchParams
 	// Taus are the candidates for τ, each from 0 to MaxStep; nil means 100, 10, 1, 0.1 and 0.01.
 	Taus []float64 `range:">= 0 and <= 1e100"`
+	// Threes says that answers are about three objects, such as the odd one out: all triplets of the same three then are one question.
+	Threes bool
 }
 
 // Resolved returns p with its defaults filled in: those of BatchParams, and Taus.
@@ -84,7 +86,7 @@ func fitTuned(ctx context.Context, rng *rand.Rand, n int, ts []metric.Triplet, p
 		}
 	}
 	fits := 1
-	if fold, err := sample.TripletFolds(rng, ts, leastTuned); err == nil { // there are enough
+	if fold, err := sample.TripletFolds(rng, ts, leastTuned, p.Threes); err == nil { // there are enough
 		fits = len(p.Taus) + 1
 		learned, tested := sample.PartTriplets(ts, fifths(fold), 0)
 		best := 2.

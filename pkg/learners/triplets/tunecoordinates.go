@@ -34,6 +34,8 @@ type TunedCoordinatesParams struct {
 	Taus []float64 `range:">= 0 and <= 1e100"`
 	// Dims are the candidates for the number of coordinates, each at least 1, in ascending order; nil means 1 to 6, as far as they are below the number of objects.
 	Dims []int `range:">= 1"`
+	// Threes is that of TunedParams.
+	Threes bool
 }
 
 // Resolved returns p with its defaults filled in: those of CoordinatesParams but for Alpha, which follows each of Dims, and Taus. Dims stays nil.
@@ -142,7 +144,7 @@ func fitTunedCoordinates(ctx context.Context, rng *rand.Rand, n int, ts []metric
 			told(q)
 		}
 	}
-	if fold, err := sample.TripletFolds(rng, ts, leastTuned); err == nil && len(p.Dims)*len(p.Taus) > 1 {
+	if fold, err := sample.TripletFolds(rng, ts, leastTuned, p.Threes); err == nil && len(p.Dims)*len(p.Taus) > 1 {
 		fold = fifths(fold)
 		inner := p
 		inner.Starts, inner.Iterations = min(tunedStarts, p.Starts), min(tunedIterations, p.Iterations)
