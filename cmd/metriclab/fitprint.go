@@ -149,8 +149,10 @@ func (a *app) printFit(f *fitFlags, q *posed, on ready, m model.Fitted, made *ma
 	say(len(rep.Constant) > 0, "constant, so without weight in any distance between these rows: %s", few(rep.Constant))
 	say(rep.Empty > 0, "without an entry, so at no distance from each other: %s", plural.Of(rep.Empty, "row"))
 	share := "a fifth"
-	if rep.DimErrors != nil {
+	if rep.Dim > 0 {
 		share = "fifths"
+	}
+	if rep.DimErrors != nil {
 		b.WriteString("dimension, and error on held-out questions in %:")
 		for i, d := range rep.Dims {
 			fmt.Fprintf(&b, "  %d: %.2f", d, 100*rep.DimErrors[i])

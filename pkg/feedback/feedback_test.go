@@ -199,8 +199,10 @@ func TestReadThrees(t *testing.T) {
 			threes = 1
 		}
 		for name, read := range map[string]func() (*Triplets, error){
-			"":   func() (*Triplets, error) { return ReadTriplets(strings.NewReader(c.text), "t", 4, form) },
-			"of": func() (*Triplets, error) { return ReadTripletsOf(strings.NewReader(c.text), "t", Objects{Count: 4}, form) },
+			"": func() (*Triplets, error) { return ReadTriplets(strings.NewReader(c.text), "t", 4, form) },
+			"of": func() (*Triplets, error) {
+				return ReadTripletsOf(strings.NewReader(c.text), "t", Objects{Count: 4}, form)
+			},
 		} {
 			set, err := read()
 			if err != nil || !slices.Equal(set.List, c.want) || set.Threes != threes || set.Read != 2+set.Degenerate {
@@ -214,16 +216,16 @@ func TestReadThrees(t *testing.T) {
 		t.Errorf("names: %+v, %v", set, err)
 	}
 	for text, want := range map[string]string{
-		"odd,a,c\n0,1,2":                `t:1: the first row ("odd", "a", "c") is not known as a header: no column is called b`,
-		"central,x,y\n0,1,2":            "no column is called a",
-		"odd,a,b\n0,1,2\n0,1,":          `t:3: b: "" is not allowed`,
-		"odd,a,b\n0,1,2\n-1,1,2":        `t:3: odd: "-1" is not allowed, want an object from 0 to `,
-		"odd,a,b\n0,1,2\n0,1":           "t:3: 2 cells, want 3",
-		"odd,a,b\n0,0,2":                "no triplet of three distinct objects",
-		`{"odd":0,"a":1}`:               `no column is called b: the fields are "a", "odd"; known are a, near, far`,
+		"odd,a,c\n0,1,2":                 `t:1: the first row ("odd", "a", "c") is not known as a header: no column is called b`,
+		"central,x,y\n0,1,2":             "no column is called a",
+		"odd,a,b\n0,1,2\n0,1,":           `t:3: b: "" is not allowed`,
+		"odd,a,b\n0,1,2\n-1,1,2":         `t:3: odd: "-1" is not allowed, want an object from 0 to `,
+		"odd,a,b\n0,1,2\n0,1":            "t:3: 2 cells, want 3",
+		"odd,a,b\n0,0,2":                 "no triplet of three distinct objects",
+		`{"odd":0,"a":1}`:                `no column is called b: the fields are "a", "odd"; known are a, near, far`,
 		`{"odd":0,"a":1,"b":2}` + "\n{}": "t:2: no name of a column is known",
-		"odd,central,a,b\n0,1,2,3\n":    "",
-		"a,near,far,odd\n0,1,2,3\n":     "",
+		"odd,central,a,b\n0,1,2,3\n":     "",
+		"a,near,far,odd\n0,1,2,3\n":      "",
 	} {
 		set, err := ReadTriplets(strings.NewReader(text), "t", 0, Form{})
 		if want == "" {

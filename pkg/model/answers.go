@@ -119,7 +119,7 @@ func (t answers) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course, erro
 		}
 	}
 	facts.Measures, facts.Items, facts.Known, facts.Agreement, facts.Choice = byAnswers, n, len(ts), &agreement, "tau"
-	if len(*fits) == 1 && (*fits)[0].recipe.Params["dim"] == "auto" {
+	if slices.ContainsFunc(*fits, func(f fitting) bool { return f.recipe.Params["dim"] == "auto" }) {
 		facts.Choice = "dim"
 	}
 	return &course{

@@ -45,7 +45,7 @@ type CoordinatesParams struct {
 	// Alpha is α of TSTE, the degrees of freedom, greater than 0 and at most MaxStep; 0 means max(1, Dim − 1).
 	Alpha float64 `range:"> 0 and <= 1e100" default:"0" doc:"degrees of freedom of Student's t, whose tail is heavy where they are few; 0 is dim - 1, at least 1"`
 	// Dim ≥ 1 is d, the number of coordinates; 0 means 2.
-	Dim int `range:">= 1" words:"auto" default:"2" doc:"number of coordinates; auto tries 1 to 6 on fifths of the questions and takes the smallest within a standard error of the best"`
+	Dim int `range:">= 1" words:"auto" default:"2" doc:"number of coordinates; auto tries 1 to 6 on held-out questions and takes the smallest within a standard error of the best"`
 	// Starts ≥ 1 is the number of starts, of which the best is kept; 0 means 10.
 	Starts int `range:">= 1" doc:"starts from random coordinates, of which the best is kept"`
 	// Iterations ≥ 1 is the cap on iterations of a start; 0 means 5000.

@@ -61,13 +61,14 @@ type TunedCoordinatesResult struct {
 }
 
 // FitTunedCoordinates is FitCoordinates with a τ of p.Taus and a number of coordinates of p.Dims that it chooses by held-out questions. A question is an
-// object A and the two that are compared with it; all answers to one stay together. With one candidate of Dims it holds out a fifth of the questions, with
-// several each of five fifths in turn, and counts the triplets about them that the fit to the others does not satisfy. Of τ it takes the one of the least error,
+// object A and the two that are compared with it; all answers to one stay together. It holds out each of five fifths of the questions in turn, and counts the
+// triplets about them that the fit to the others does not satisfy. Of τ it takes the one of the least error,
 // the largest of equals. Of Dims it takes the smallest whose error is at most one standard error above the least one: the
 // one-standard-error rule of Breiman et al. 1984 (Section 3.4.3), with the standard error of the difference over the held-out triplets, since both are
 // tested on the same. X is then fitted to all triplets.
 //
-// The fits by which it chooses have 3 starts at most, the first of them at the X of the τ before, and 500 iterations at most. With fewer than 10 questions
+// The fits by which it chooses a dimension have the same Alpha, 1 unless it is given, lest the tail is chosen in place of the dimension. The fits by which it
+// chooses have 3 starts at most, the first of them at the X of the τ before, and 500 iterations at most. With fewer than 10 questions
 // nothing is held out; τ is then DefaultTau, or the only candidate, and the dimension 2, or the candidate nearest to that.
 //
 // The errors are those of FitCoordinates, and one if there are no candidates. It panics if rng is nil.
@@ -128,10 +129,6 @@ func fitTunedCoordinates(ctx context.Context, rng *rand.Rand, n int, ts []metric
 	}
 	told, ahead := p.Progress, 0 // iterations of the fits before, each to its cap
 	last := p.Starts * p.Iterations
-	folds := 1
-	if len(p.Dims) > 1 {
-		folds = tunedFolds
-	}
 	total := last
 	tell := func(own int) func(learners.Progress) {
 		before := ahead
@@ -149,19 +146,22 @@ func fitTunedCoordinates(ctx context.Context, rng *rand.Rand, n int, ts []metric
 		inner := p
 		inner.Starts, inner.Iterations = min(tunedStarts, p.Starts), min(tunedIterations, p.Iterations)
 		each := inner.Starts * inner.Iterations
-		total += folds * len(p.Dims) * len(p.Taus) * each
+		total += tunedFolds * len(p.Dims) * len(p.Taus) * each
 		if err := limits.Check(fmt.Sprintf("the choice among %d fits to %d triplets", len(p.Dims)*len(p.Taus), len(ts)), limits.Product(len(p.Dims)*len(p.Taus), len(ts))); err != nil {
 			return out, fmt.Errorf("dims, taus: %w", err)
 		}
 		wrong := make([][]uint8, len(p.Dims)*len(p.Taus)) // halves of errors on each held-out triplet, for each dimension by τ
-		for k := range folds {
+		for k := range tunedFolds {
 			learned, tested := sample.PartTriplets(ts, fold, k)
 			for i, dim := range p.Dims {
 				var x *mat.Dense
 				for j, tau := range p.Taus {
 					q := inner.candidate(dim, tau)
+					if p.Alpha == 0 && len(p.Dims) > 1 {
+						q.Alpha = 1 // else more coordinates may be better by their lighter tail alone
+					}
 					q.Progress = tell(each)
-					if x != nil {
+					if x != nil && mat.Norm(x, 2) <= MaxStep {
 						q.Initial = x
 					}
 					r, err := fitCoordinates(ctx, rng, n, learned, q)
