@@ -5,7 +5,7 @@
     python3 scripts/peers.py --only knn         rows whose name matches a regular expression
     python3 scripts/peers.py --tiny             small data, in seconds: does the script work?
     python3 scripts/peers.py --before DIR       the times of an earlier checkout beside
-    python3 scripts/peers.py --path metric_learn=DIR --path kmedoids=DIR
+    python3 scripts/peers.py --path metric_learn=DIR --path cblearn=DIR --path kmedoids=DIR
                                                 peers that no registry serves: their checkouts
     python3 scripts/peers.py --markdown docs/speed/peers.md
                                                 writes the table of this processor there, too
@@ -13,7 +13,7 @@
                                                 both sides without AVX-512, on a processor that has it
 
 It needs Go, NumPy and, for most rows, SciPy, scikit-learn and pandas; the rows of
-metric-learn need metric-learn, and that of the Rust crate kmedoids needs Cargo, which must
+metric-learn need metric-learn, those of cblearn a checkout, and that of the Rust crate kmedoids needs Cargo, which must
 find num-traits. What is missing is named: "not done". On Debian:
 
     apt-get install --no-install-recommends python3-sklearn python3-pandas
@@ -291,6 +291,66 @@ def linked(rng, y):
     return np.c_[i[order], j[order], np.where(same[order], 1, -1)], i, j
 
 
+def coordinates(b):
+    """Coordinates in the plane, fitted to noisy comparisons by both sides from as many starts, of which each keeps its best."""
+    n, m, starts = (10, 200, 2) if b.tiny else (100, 5000, 10)
+    rng = np.random.default_rng(n)
+    x = rng.standard_normal((n, 2))
+    t, held = comparisons(rng, n, m, x), comparisons(rng, n, 4 * m, x)
+    wrong = rng.random(m) < 0.1
+    t[wrong] = t[wrong][:, [0, 2, 1]]
+    margin, mu, worse = 0.1, 0.05, 0.1 if b.tiny else 0.005  # the margin is the default of cblearn
+
+    def squares(z, of):
+        return ((z[of[:, 0]] - z[of[:, 1]]) ** 2).sum(1), ((z[of[:, 0]] - z[of[:, 2]]) ** 2).sum(1)
+
+    def error(z):
+        near, far = squares(z, held)
+        return float((near >= far).mean())
+
+    losses = {
+        "soe": lambda near, far: np.maximum(0, np.sqrt(near) + margin - np.sqrt(far)) ** 2,
+        "ste": lambda near, far: np.logaddexp(0, near - far),
+        "tste": lambda near, far: np.logaddexp(0, np.log1p(near) - np.log1p(far)),  # one degree of freedom
+        "ckl": lambda near, far: np.log((2 * mu + near + far) / (mu + far)),
+    }
+    for loss, name in (("soe", "SOE"), ("ste", "STE"), ("tste", "TSTE"), ("ckl", "CKL")):
+
+        def objective(z, f=losses[loss]):
+            return float(f(*squares(z, t)).sum())
+
+        def run(_, name=name, objective=objective):
+            from cblearn import embedding
+
+            learner, best = getattr(embedding, name), None
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                if name == "SOE":
+                    return learner(2, margin=margin, n_init=starts, random_state=1).fit(t, n_objects=n).embedding_
+                for seed in range(starts):
+                    more = {"mu": mu} if name == "CKL" else {}
+                    z = learner(2, random_state=seed, **more).fit(t, n_objects=n).embedding_
+                    best = z if best is None or objective(z) < objective(best) else best
+            return best
+
+        def check(mine, theirs, objective=objective):
+            z = mine["result"]["x"]
+            if abs(objective(z) / mine["objective"] - 1) > 1e-9:
+                raise Different("our coordinates have another objective than it says")
+            ours, other = error(z), error(theirs)
+            both = f"held-out error {100 * ours:.2f} %, theirs {100 * other:.2f} %"
+            if ours > other + worse:
+                raise Different(both)
+            above = mine["objective"] / objective(theirs) - 1
+            if above < -1e-2:
+                raise Short(f"objective {-above / (1 + above):.1%} above ours; {both}")
+            return max(above, 0), 1e-3, f"objective above theirs; {both}"
+
+        b.row(f"{loss}, {n} objects, 2 dimensions, {m} comparisons", "coordinates", {"triplets": t}, {"n": n, "k": 2, "loss": loss, "margin": margin, "starts": starts}, [
+            ("cblearn", ["cblearn"], run, check),
+        ])
+
+
 def itml(b):
     cycles = 10
     for d in (4,) if b.tiny else (13, 64, 784):
@@ -487,9 +547,9 @@ def pola(b):
         ])
 
 
-def comparisons(rng, n, m):
-    """m comparisons (a, near, far) of n points of the plane."""
-    x = rng.standard_normal((n, 2))
+def comparisons(rng, n, m, x=None):
+    """m comparisons (a, near, far) of n points of the plane, new ones unless they are given."""
+    x = rng.standard_normal((n, 2)) if x is None else x
     t = rng.integers(0, n, (3 * m, 3))
     t = t[(t[:, 0] != t[:, 1]) & (t[:, 0] != t[:, 2]) & (t[:, 1] != t[:, 2])][:m]
     near, far = ((x[t[:, 0]] - x[t[:, 1]]) ** 2).sum(1), ((x[t[:, 0]] - x[t[:, 2]]) ** 2).sum(1)
@@ -756,7 +816,7 @@ def main():
         if b.before:
             built += f"; before: {b.before.commit()}"
         print(built, flush=True)
-        for rows in (products, eigen, knn, pca, fda, batch, itml, mmc, lmnn, nca, pola, erkle, rmp, medoids, commands):
+        for rows in (products, eigen, knn, pca, fda, batch, coordinates, itml, mmc, lmnn, nca, pola, erkle, rmp, medoids, commands):
             rows(b)
         if len(b.rows) < args.least:
             sys.exit(f"peers.py: {len(b.rows)} rows were measured, at least {args.least} must be")

@@ -26,6 +26,7 @@ INSTALL = {
     "sklearn": "install python3-sklearn by apt, or scikit-learn by pip",
     "pandas": "install python3-pandas by apt, or pandas by pip",
     "metric_learn": "install metric-learn by pip, or give --path metric_learn=DIR",
+    "cblearn": "give --path cblearn=DIR, a checkout, and install python3-sparse and python3-sklearn by apt",
     "kmedoids": "give --path kmedoids=DIR, a checkout of the Rust crate",
     "resource": "this system does not tell the CPU time of a child",
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -116,6 +117,17 @@ func (f *compareFlags) comparing(a *app, c *cobra.Command, args []string) (*comp
 	}
 	if q.leads == nil && !q.base.Raw && len(q.names) > 0 && !slices.Contains(q.names, model.EuclideanRaw) {
 		q.names = append(slices.Clone(q.names), model.EuclideanRaw) // what scaling alone does is seen in every comparison
+	}
+	if f.dim > 0 {
+		for _, e := range q.bare.Learners() {
+			if given := q.plan.Params[e.Name]; fitsDim(e) && given["dim"] == "" && (q.names == nil || slices.Contains(q.names, e.Name)) {
+				if given == nil {
+					given = map[string]string{}
+					q.plan.Params[e.Name] = given
+				}
+				given["dim"] = strconv.Itoa(f.dim)
+			}
+		}
 	}
 	if _, _, err := model.Comparable(q.bare, q.base, q.names, q.plan.Params); err != nil {
 		return nil, usageError{fmt.Errorf("flags --learners and --param: %w", err)}

@@ -54,7 +54,7 @@ func (a *app) printEvaluation(q *posed, on ready, e *model.Evaluation) error {
 		}
 		head = append(head, title)
 	}
-	chose := slices.ContainsFunc(e.Methods, func(m model.Method) bool { return m.Scores[0].Chosen != nil }) && (e.Choice == "k" || e.Recipe.Params["tau"] == "auto")
+	chose := slices.ContainsFunc(e.Methods, func(m model.Method) bool { return m.Scores[0].Chosen != nil }) && (e.Choice != "tau" || e.Recipe.Params["tau"] == "auto")
 	if chose {
 		head = append(head, e.Choice+" taken")
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ func (a *app) fitCommand() *cobra.Command {
 			"See also: metriclab evaluate, transform, plot; metriclab help tables, pairs, vectors, gram,\ncomparisons; metriclab learners, which says what each learns from.",
 		RunE: func(c *cobra.Command, args []string) error { return a.fit(c, f, args) },
 	}
-	f.add(c, "coordinates of each object, with --coordinates (default 2)")
+	f.add(c, "coordinates of each object of --triplets alone, to which the learner fits them if it has a parameter dim (default: 2 with --coordinates, else what the learner says)")
 	f.addLearner(c)
 	c.Flags().StringVar(&f.constraints, "constraints", "", "JSON lines of constraints, with --gram")
 	c.Flags().StringVar(&f.kernel, "kernel-out", "", "CSV or .npy file for the learned kernel matrix, with --gram")
@@ -52,6 +53,9 @@ func (a *app) fit(c *cobra.Command, f *fitFlags, args []string) error {
 	q, wrong := f.name(c, args)
 	if q == nil {
 		return wrong
+	}
+	if f.dim == 0 && c.Flags().Changed("coordinates") && !slices.ContainsFunc(f.params, func(p string) bool { return strings.HasPrefix(p, "dim=") }) && f.fitsDim(q) {
+		f.dim = 2
 	}
 	recipe, err := f.recipe(q, true, wrong != nil)
 	if wrong == nil && err == nil && q.seed && !draws(recipe) {
@@ -140,8 +144,8 @@ func (f *fitFlags) check(c *cobra.Command, q *posed) error {
 		return usageError{fmt.Errorf("flag --out: %s is the file of the model, which is JSON; want --coordinates %s", f.model, f.model)}
 	case objects && changed("guard-formulas") && ending != ".csv":
 		return usageError{errors.New("flag --guard-formulas: only together with a .csv file of --coordinates, which has names")}
-	case objects && !changed("coordinates") && changed("dim"):
-		return usageError{errors.New("flag --dim: only together with --coordinates: the model has all dimensions")}
+	case objects && !changed("coordinates") && changed("dim") && !f.fitsDim(q):
+		return usageError{fmt.Errorf("flag --dim: only together with --coordinates: the kernel of %s has all dimensions", f.learner)}
 	case objects && changed("coordinates") && ending != ".csv" && ending != ".npy":
 		return usageError{fmt.Errorf("flag --coordinates: %q is not allowed, want a file name that ends in .csv or .npy", f.coordinates)}
 	}
@@ -169,10 +173,7 @@ func (f *fitFlags) write(ctx context.Context, m model.Fitted) (*mapped, error) {
 		if strings.EqualFold(filepath.Ext(f.coordinates), ".npy") && m.Report().Missing > 0 {
 			return nil, fmt.Errorf("flag --coordinates: %s has a row per object, but %s in no comparison; want a .csv file, which has their numbers", f.coordinates, occur(m.Report().Missing))
 		}
-		dim := f.dim
-		if dim == 0 {
-			dim = 2
-		}
+		dim := cmp.Or(f.dim, m.Report().Dim, 2)
 		z, err := objects.Coordinates(ctx, dim)
 		if err != nil {
 			return nil, tableError(err)

@@ -49,6 +49,9 @@ type reportJSON struct {
 	Lost          float64             `json:"trace_lost,omitempty"`
 	Tau           float64             `json:"tau,omitempty"`
 	TauChosen     bool                `json:"tau_chosen,omitempty"`
+	Dim           int                 `json:"dim,omitempty"`
+	Dims          []int               `json:"dims_tried,omitempty"`
+	DimErrors     []float64           `json:"dims_held_out_error,omitempty"`
 	Landmarks     int                 `json:"landmarks,omitempty"`
 	LandmarksLeft float64             `json:"landmarks_left,omitempty"`
 	Span          *model.Span         `json:"span,omitempty"`
@@ -74,6 +77,7 @@ func (f *fitFlags) report(on ready, m model.Fitted, made *mapped) reportJSON {
 	out := reportJSON{
 		Iterations: rep.Iterations, Items: rep.Items, Missing: rep.Missing, Imputed: rep.Imputed, Constant: rep.Constant, Empty: rep.Empty,
 		Similar: rep.Similar, Dissimilar: rep.Dissimilar, Comparisons: rep.Comparisons, Lost: rep.Lost, Tau: rep.Tau, TauChosen: rep.TauChosen,
+		Dim: rep.Dim, Dims: rep.Dims, DimErrors: rep.DimErrors,
 		Landmarks: rep.Landmarks, LandmarksLeft: rep.Left, Span: rep.Span,
 	}
 	if rep.Status != learners.NotRun {
@@ -144,7 +148,19 @@ func (a *app) printFit(f *fitFlags, q *posed, on ready, m model.Fitted, made *ma
 	say(rep.Imputed > 0, "%s filled with the mean of the column", plural.Of(rep.Imputed, "missing cell"))
 	say(len(rep.Constant) > 0, "constant, so without weight in any distance between these rows: %s", few(rep.Constant))
 	say(rep.Empty > 0, "without an entry, so at no distance from each other: %s", plural.Of(rep.Empty, "row"))
-	say(rep.TauChosen, "tau=%g, chosen on a fifth of the questions", rep.Tau)
+	share := "a fifth"
+	if rep.Dim > 0 {
+		share = "fifths"
+	}
+	if rep.DimErrors != nil {
+		b.WriteString("dimension, and error on held-out questions in %:")
+		for i, d := range rep.Dims {
+			fmt.Fprintf(&b, "  %d: %.2f", d, 100*rep.DimErrors[i])
+		}
+		fmt.Fprintf(&b, "\ndim=%d, the smallest within a standard error of the best\n", rep.Dim)
+	}
+	say(rep.Dims != nil && rep.DimErrors == nil, "dim=%d: too few questions to choose it", rep.Dim)
+	say(rep.TauChosen, "tau=%g, chosen on %s of the questions", rep.Tau, share)
 	say(!rep.TauChosen && r.Params["tau"] == "auto", "tau=%g: too few questions to choose it", rep.Tau)
 	if r.Passes > 0 {
 		wrong := 100 * float64(rep.Mistakes) / float64(max(feedbackOf(r, rep), 1))
@@ -171,7 +187,11 @@ func (a *app) printFit(f *fitFlags, q *posed, on ready, m model.Fitted, made *ma
 		say(rep.Comparisons > 0, "the metric contradicts %.1f %% of the comparisons of the fit", 100*float64(rep.Contradicted)/float64(max(rep.Comparisons, 1)))
 		say(pairs > 0, "pairs at squared distances up to %.6g are taken for similar: %.1f %% of the pairs of the fit are wrong", m.Threshold(), 100*float64(rep.Wrong)/float64(max(pairs, 1)))
 	case *model.Compared:
-		say(true, "the learned kernel contradicts %.2f %% of the comparisons that it was learned from; metriclab evaluate tells of others", 100*rep.Error)
+		what := "learned kernel contradicts"
+		if rep.Dim > 0 {
+			what = plural.Of(rep.Dim, "fitted coordinate") + " contradict"
+		}
+		say(true, "the %s %.2f %% of the comparisons that it was learned from; metriclab evaluate tells of others", what, 100*rep.Error)
 	case *model.Gram:
 		if s := rep.Solution; s != nil {
 			a.printSolution(&b, m, on)
@@ -181,7 +201,11 @@ func (a *app) printFit(f *fitFlags, q *posed, on ready, m model.Fitted, made *ma
 	say(f.model != "", "written to %s", f.model)
 	say(f.kernel != "", "learned kernel written to %s", f.kernel)
 	if made != nil {
-		say(true, "%s per object, which show %.3g %% of the spread of the kernel, written to %s; they contradict %.2f %% of the comparisons", plural.Of(made.dim, "coordinate"), 100*made.share, f.coordinates, 100*made.wrong)
+		shows := fmt.Sprintf(", which show %.3g %% of the spread", 100*made.share)
+		if made.dim == rep.Dim {
+			shows = ""
+		}
+		say(true, "%s per object%s, written to %s; they contradict %.2f %% of the comparisons", plural.Of(made.dim, "coordinate"), shows, f.coordinates, 100*made.wrong)
 	}
 	_, err := fmt.Fprint(a.out, b.String())
 	return err

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"metriclab/pkg/feedback"
+	"metriclab/pkg/learners/catalog"
 	"metriclab/pkg/model"
 	"metriclab/pkg/tables"
 )
@@ -198,6 +200,11 @@ func (f *problemFlags) recipe(q *posed, unsupervised, wrong bool) (model.Recipe,
 		r = model.Recipe{}
 	}
 	params, err := parseParams(f.params)
+	if _, given := params["dim"]; f.dim > 0 && err == nil && f.fitsDim(q) {
+		if params["dim"] = strconv.Itoa(f.dim); given {
+			err = errors.New("flags --dim and --param dim: want one of them")
+		}
+	}
 	switch {
 	case err != nil:
 		return r, usageError{err}
@@ -214,6 +221,16 @@ func (f *problemFlags) recipe(q *posed, unsupervised, wrong bool) (model.Recipe,
 		err = errNoLabel
 	}
 	return r, err
+}
+
+// fitsDim tells whether the learner fits objects in as many coordinates as --dim says.
+func (f *problemFlags) fitsDim(q *posed) bool {
+	e, err := catalog.FindIn(q.bare.Learners(), f.learner)
+	return err == nil && fitsDim(e)
+}
+
+func fitsDim(e catalog.Entry) bool {
+	return e.Feedback == catalog.Comparisons && slices.ContainsFunc(e.Params, func(p catalog.Param) bool { return p.Name == "dim" })
 }
 
 // unlabelled tells whether the problem has classes, and no column says which.

@@ -20,7 +20,7 @@ import (
 // name is that of the file, for messages. Errors are those of ReadJudgements, and a document that is shown twice on a page, or clicked and not shown. Other fields are ignored. It panics if there is no
 // query or no document.
 func ReadClicks(r io.Reader, name string, queries, documents Objects) (*Judgements, error) {
-	t := &table{name: name, kind: &judgementKind}
+	t := newTable(name, Form{}, &judgementKind)
 	findQuery, errQuery := queries.Finder()
 	find, err := documents.Finder()
 	if err = errors.Join(errQuery, err); err != nil {

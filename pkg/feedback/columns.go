@@ -41,6 +41,10 @@ type kind struct {
 	roles  []string
 	needed int
 	alike  []group
+	// says are, of answers about three objects, the comparisons that each is: the places of a, near and far among the cells. nil is one, in the order of
+	// the cells.
+	says [][3]int
+	noun string // of such an answer
 }
 
 // group are columns whose names belong together: the names of a set are used only all together, if a file has them.
@@ -63,6 +67,62 @@ var tripletKind = kind{
 		{0, [][]string{{"a", "near", "far"}, {"anchor", "positive", "negative"}, {"head", "winner", "loser"}, {"head_object", "winner_object", "loser_object"}, {"reference", "closer", "farther"}, {"query", "near", "far"}}},
 		{3, [][]string{{"response"}, {"responses"}}},
 	},
+}
+
+// two are the names of the other two of three objects.
+var two = group{1, [][]string{{"a", "b"}, {"i", "j"}, {"first", "second"}, {"left", "right"}, {"other1", "other2"}, {"object1", "object2"}, {"item1", "item2"}}}
+
+// oddKind says which of three objects is the odd one out: a is nearer to b than to it, and so is b to a.
+var oddKind = kind{
+	roles: []string{"odd", "a", "b"}, needed: 3, alike: []group{{0, [][]string{{"odd"}, {"odd_one"}, {"odd_one_out"}, {"outlier"}}}, two},
+	says: [][3]int{{1, 2, 0}, {2, 1, 0}}, noun: "the odd one out",
+}
+
+// centralKind says which of three objects is the most central: a is nearer to it than to b, and so is b.
+var centralKind = kind{
+	roles: []string{"central", "a", "b"}, needed: 3, alike: []group{{0, [][]string{{"central"}, {"most_central"}, {"centre"}, {"center"}, {"middle"}}}, two},
+	says: [][3]int{{1, 0, 2}, {2, 0, 1}}, noun: "the most central",
+}
+
+// tripletKinds are those of ReadTriplets, the usual one first.
+var tripletKinds = []*kind{&tripletKind, &oddKind, &centralKind}
+
+// resolve finds the columns by their names, of the first kind that they are. The error is that of the kind that they are most like.
+func (t *table) resolve(names []string) (at []int, err error) {
+	for i, k := range t.kinds {
+		at, e := k.resolve(names)
+		if e == nil {
+			t.kind = k
+			return at, nil
+		}
+		leads := slices.ContainsFunc(k.alike[0].sets, func(set []string) bool {
+			return slices.ContainsFunc(names, func(name string) bool { return plain(name) == plain(set[0]) })
+		})
+		if i == 0 || leads {
+			err = e
+		}
+	}
+	return nil, err
+}
+
+// given finds the columns by Form.Columns, which have the role of an odd one out or a most central one if that is what they are of.
+func (t *table) given(names []string) (at []int, named bool, err error) {
+	t.kind = t.kinds[0]
+	for _, k := range t.kinds[1:] {
+		if _, ok := t.form.Columns[k.roles[0]]; ok {
+			t.kind = k
+		}
+	}
+	return t.kind.given(t.form.Columns, names)
+}
+
+// known lists the names of columns that are known.
+func (t *table) known() string {
+	out := t.kinds[0].known()
+	for _, k := range t.kinds[1:] {
+		out += "; or " + strings.Join(k.roles, ", ")
+	}
+	return out
 }
 
 // known lists the names of columns that are known.
@@ -312,7 +372,7 @@ func (s *spellings) note() string {
 
 // unknownHeader is the error for a first row that is neither data nor names that are known.
 func (t *table) unknownHeader(line int, header []string, hint string) error {
-	return fmt.Errorf("feedback: %s: the first row (%s) is not known as a header%s; known are %s; name the columns by --columns %s", t.place(line), list(header), hint, t.kind.known(), t.kind.example())
+	return fmt.Errorf("feedback: %s: the first row (%s) is not known as a header%s; known are %s; name the columns by --columns %s", t.place(line), list(header), hint, t.known(), t.kind.example())
 }
 
 // example is a value of --columns.

@@ -14,10 +14,12 @@
 //   - pairs: i, j and label; or a and b, left and right, item1 and item2, ...; or similar, same, match, ... for the label;
 //   - triplets: a, near and far; anchor, positive and negative; head, winner and loser (as Salmon writes); and response, as cblearn has it:
 //     where it is −1, 0 or false, near and far are exchanged;
+//   - the odd one out of three, which is two triplets, "a,b,odd" and "b,a,odd": odd, a and b; or odd_one_out, and first and second, i and j, ...;
+//   - the most central of three, which is two triplets, "a,central,b" and "b,central,a": central, a and b; or most_central, and first and second, ...;
 //   - judgements: query, document and grade; query-id, corpus-id and score (as BEIR writes); qid, docid and rel, ...
 //
 // Case, blanks and marks of a name do not count. Of several sets of names the first that is there in full is used. A CSV file of three columns
-// may have no header. Its first row is then data: numbers, objects that are known, or names that all occur in later rows, too. Any other first row
+// may have no header: comparisons are then triplets. Its first row is then data: numbers, objects that are known, or names that all occur in later rows, too. Any other first row
 // is an error, unless Form says what it is.
 //
 // Objects are counted from 0, or have names. Whole numbers count by their value: 1 and 1.0 are one object. Empty lines do not count.
@@ -113,7 +115,7 @@ func ReadPairs(r io.Reader, name string, o Objects, form Form) (*Pairs, error) {
 	if err != nil {
 		panic("feedback: ReadPairs: " + err.Error())
 	}
-	t := &table{name: name, kind: &pairKind, form: form}
+	t := newTable(name, form, &pairKind)
 	raw, err := t.load(r)
 	if err != nil {
 		return nil, err
@@ -245,12 +247,18 @@ func (o Objects) Finder() (func(cell string) (int, error), error) {
 
 // table reads the rows of a file.
 type table struct {
-	name string
-	kind *kind
-	form Form
+	name  string
+	kinds []*kind // that it may be of
+	kind  *kind   // that it is of, up to now
+	form  Form
 
 	numpy   bool   // rows have numbers from 0 in place of lines
 	reading string // how the columns were read, if they are not the plain ones
+}
+
+// newTable returns a table of one of kinds, of which the first is the usual one.
+func newTable(name string, form Form, kinds ...*kind) *table {
+	return &table{name: name, kinds: kinds, kind: kinds[0], form: form}
 }
 
 // row is one of them, in the order of kind.roles; a cell that is missing is "".
@@ -418,12 +426,12 @@ func (t *table) object(text []byte, r *row) error {
 		return syntax(err)
 	}
 	names := slices.Sorted(maps.Keys(values))
-	at, err := t.kind.resolve(names)
+	at, err := t.resolve(names)
 	if t.form.Columns != nil {
-		at, _, err = t.kind.given(t.form.Columns, names)
+		at, _, err = t.given(names)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: the fields are %s; known are %s", err, list(names), t.kind.known())
+		return fmt.Errorf("%w: the fields are %s; known are %s", err, list(names), t.known())
 	}
 	t.reading = cmp.Or(t.reading, t.kind.told(names, at))
 	for role, i := range at {
@@ -440,7 +448,7 @@ func (t *table) object(text []byte, r *row) error {
 // positions returns the column of each role in rows without names, of which there are as many as width, and whether Form names one all the same.
 func (t *table) positions(width []string) (at []int, named bool, err error) {
 	if t.form.Columns != nil {
-		return t.kind.given(t.form.Columns, width)
+		return t.given(width)
 	}
 	if len(width) < t.kind.needed || len(width) > len(t.kind.roles) {
 		return nil, false, fmt.Errorf("%d cells, want %d: %s; or --columns %s", len(width), t.kind.needed, t.names(), t.kind.example())
@@ -553,7 +561,7 @@ func (t *table) csv(raw []byte, do func(row) error) error {
 // head returns the column of each role by the first row, and whether that is a header. A row without a name that is known may be either.
 func (t *table) head(record []string, line int) (at []int, header bool, err error) {
 	if t.form.Columns == nil && !t.form.NoHeader {
-		if at, err = t.kind.resolve(record); err == nil {
+		if at, err = t.resolve(record); err == nil {
 			t.reading = t.kind.told(record, at)
 			return at, true, nil
 		}

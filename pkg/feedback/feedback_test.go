@@ -165,6 +165,79 @@ func TestReadTriplets(t *testing.T) {
 	}
 }
 
+// An answer about three objects is two comparisons: the other two are nearer to each other than to the odd one out, and nearer to the most central one than to
+// each other.
+func TestReadThrees(t *testing.T) {
+	odd := []metric.Triplet{{A: 1, Near: 3, Far: 0}, {A: 3, Near: 1, Far: 0}, {A: 2, Near: 0, Far: 1}, {A: 0, Near: 2, Far: 1}}
+	central := []metric.Triplet{{A: 1, Near: 0, Far: 3}, {A: 3, Near: 0, Far: 1}, {A: 2, Near: 1, Far: 0}, {A: 0, Near: 1, Far: 2}}
+	for _, c := range []struct {
+		text, columns string
+		want          []metric.Triplet
+	}{
+		{"odd,a,b\n0,1,3\n1,2,0\n", "", odd},
+		{"when,first,Odd-one-out,second\nx,1,0,3\ny,2,1,0\n", "", odd},
+		{`{"odd":0,"a":1,"b":3}` + "\n" + `{"i":2,"j":0,"outlier":1}`, "", odd},
+		{npyOf(t, 0, 1, 3, 1, 2, 0), "odd=1,a=2,b=3", odd},
+		{"0,1,3\n1,2,0\n", "odd=1,a=2,b=3", odd},
+		{"p,q,r\n1,3,0\n2,0,1\n", "a=p,b=q,odd=r", odd},
+		{"odd,a,b\n0,1,3\n2,2,1\n1,2,0\n", "", odd}, // one that is dropped
+		{"a,b,central\n1,3,0\n2,0,1\n", "", central},
+		{"most_central;left;right\n0;1;3\n1;2;0\n", "", central},
+		{int64NPY(0, 1, 3, 1, 2, 0), "central=1,a=2,b=3", central},
+		{`{"odd":0,"a":1,"b":3}` + "\n" + `{"central":1,"a":2,"b":0}`, "", append(odd[:2:2], central[2:]...)},
+		{`{"a":1,"near":3,"far":0}` + "\n" + `{"odd":1,"a":2,"b":0}`, "", append([]metric.Triplet{{A: 1, Near: 3, Far: 0}}, odd[2:]...)},
+	} {
+		form := Form{}
+		if c.columns != "" {
+			var err error
+			if form.Columns, err = ParseColumns(c.columns); err != nil {
+				t.Fatal(err)
+			}
+		}
+		threes := 2
+		if strings.Contains(c.text, "near") {
+			threes = 1
+		}
+		for name, read := range map[string]func() (*Triplets, error){
+			"": func() (*Triplets, error) { return ReadTriplets(strings.NewReader(c.text), "t", 4, form) },
+			"of": func() (*Triplets, error) {
+				return ReadTripletsOf(strings.NewReader(c.text), "t", Objects{Count: 4}, form)
+			},
+		} {
+			set, err := read()
+			if err != nil || !slices.Equal(set.List, c.want) || set.Threes != threes || set.Read != 2+set.Degenerate {
+				t.Errorf("%s %q by %q: %+v, %v, want %v", name, c.text, c.columns, set, err, c.want)
+			}
+		}
+	}
+	set, err := ReadTriplets(strings.NewReader("odd,a,b\nzoo,fig,pear\npear,fig,zoo\n"), "t", 0, Form{})
+	want := []metric.Triplet{{A: 0, Near: 1, Far: 2}, {A: 1, Near: 0, Far: 2}, {A: 0, Near: 2, Far: 1}, {A: 2, Near: 0, Far: 1}}
+	if err != nil || !slices.Equal(set.List, want) || !slices.Contains(set.Notes, "2 answers that name the odd one out of three objects, two comparisons each") {
+		t.Errorf("names: %+v, %v", set, err)
+	}
+	for text, want := range map[string]string{
+		"odd,a,c\n0,1,2":                 `t:1: the first row ("odd", "a", "c") is not known as a header: no column is called b`,
+		"central,x,y\n0,1,2":             "no column is called a",
+		"odd,a,b\n0,1,2\n0,1,":           `t:3: b: "" is not allowed`,
+		"odd,a,b\n0,1,2\n-1,1,2":         `t:3: odd: "-1" is not allowed, want an object from 0 to `,
+		"odd,a,b\n0,1,2\n0,1":            "t:3: 2 cells, want 3",
+		"odd,a,b\n0,0,2":                 "no triplet of three distinct objects",
+		`{"odd":0,"a":1}`:                `no column is called b: the fields are "a", "odd"; known are a, near, far`,
+		`{"odd":0,"a":1,"b":2}` + "\n{}": "t:2: no name of a column is known",
+		"odd,central,a,b\n0,1,2,3\n":     "",
+		"a,near,far,odd\n0,1,2,3\n":      "",
+	} {
+		set, err := ReadTriplets(strings.NewReader(text), "t", 0, Form{})
+		if want == "" {
+			if err != nil || len(set.List) != map[bool]int{true: 1, false: 2}[strings.Contains(text, "near")] {
+				t.Errorf("%q: %+v, %v", text, set, err)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
 func TestReadTripletsErrors(t *testing.T) {
 	for _, c := range []struct {
 		text    string
@@ -351,7 +424,7 @@ func TestForms(t *testing.T) {
 
 // seeds are files for the fuzz targets.
 var seeds = []string{
-	"0,1,1\n2,1,-1\n", "i,j,label\n0,1,1\n", "a;b;1\n", "0 1 1\n", "\ufeff0\t1\t1", `{"i":0,"j":1,"label":1}`, "[0,1,-1]\n\n[1,2,1]", `{"a":"x","near":"y","far":"z"}`, "\"a\nb\",c,d", "a,b,c\n0,1,2", "head,winner,loser,x\n1,2,0,q", "0,1,2,-1\n", "x,y,z\ny,x,z", `{"a":1,"near":2,"far":3,"response":false}`,
+	"0,1,1\n2,1,-1\n", "i,j,label\n0,1,1\n", "a;b;1\n", "0 1 1\n", "\ufeff0\t1\t1", `{"i":0,"j":1,"label":1}`, "[0,1,-1]\n\n[1,2,1]", `{"a":"x","near":"y","far":"z"}`, "\"a\nb\",c,d", "a,b,c\n0,1,2", "head,winner,loser,x\n1,2,0,q", "0,1,2,-1\n", "x,y,z\ny,x,z", "odd,a,b\n0,1,2", `{"central":1,"a":2,"b":3}`, `{"a":1,"near":2,"far":3,"response":false}`,
 	`{"answers":[[0,1,2]],"agreement":[[1,0]]}`, int64NPY(0, 1, 2), matMagic, npyMagic + "\x01\x00\x10\x00{'descr': '<i8'", "0,1,1e300", "\xff,1,2", `["\ud800",1,2]`, "1,2,3\n\"",
 }
 

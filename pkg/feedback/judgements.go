@@ -37,7 +37,7 @@ func ReadJudgements(r io.Reader, name string, queries, documents Objects, form F
 			panic("feedback: ReadJudgements: " + err.Error())
 		}
 	}
-	t := &table{name: name, kind: &judgementKind, form: form}
+	t := newTable(name, form, &judgementKind)
 	raw, err := t.load(r)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"metriclab/internal/closest"
+	"metriclab/internal/plural"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/metric"
 )
@@ -29,6 +30,8 @@ type Triplets struct {
 	// Read counts the answers of the file, and of these Degenerate those dropped because their objects are not distinct, and
 	// Ties those dropped because as many votes are for them as against.
 	Read, Degenerate, Ties int
+	// Threes counts the answers that name the odd one out of three objects, or the most central: each is two of List.
+	Threes int
 	// Notes say what a reader should know: how columns were read, objects that are written alike, groups that no triplet connects.
 	Notes []string
 }
@@ -41,13 +44,14 @@ type Triplets struct {
 // If all cells are whole numbers, they are objects from 0 to objects−1; objects 0 means one more than the largest. Otherwise they are
 // names, and so are the numbers.
 //
-// Answers whose objects are not distinct are dropped and counted. It returns an error if a number is out of range, if there are fewer than 3 or more than
+// Answers that name the odd one out of three objects, or the most central, are two comparisons each; what a file has is told by the names of its columns or
+// by those of Form. Answers whose objects are not distinct are dropped and counted. It returns an error if a number is out of range, if there are fewer than 3 or more than
 // MaxObjects objects, if objects is given beside names, or if no answer is left.
 func ReadTriplets(r io.Reader, name string, objects int, form Form) (*Triplets, error) {
 	if objects != 0 && (objects < 3 || objects > MaxObjects) {
 		return nil, fmt.Errorf("feedback: objects: %d is not allowed, want 3 to %d", objects, MaxObjects)
 	}
-	t := &table{name: name, kind: &tripletKind, form: form}
+	t := newTable(name, form, tripletKinds...)
 	raw, err := t.load(r)
 	if err != nil {
 		return nil, err
@@ -84,7 +88,7 @@ func ReadTripletsOf(r io.Reader, name string, o Objects, form Form) (*Triplets, 
 	if err != nil {
 		panic("feedback: ReadTripletsOf: " + err.Error())
 	}
-	t := &table{name: name, kind: &tripletKind, form: form}
+	t := newTable(name, form, tripletKinds...)
 	raw, err := t.load(r)
 	if err != nil {
 		return nil, err
@@ -109,25 +113,43 @@ func ReadTripletsOf(r io.Reader, name string, o Objects, form Form) (*Triplets, 
 		if err := t.respond(r, &answers, &at); err != nil {
 			return err
 		}
-		return out.add(t, at)
+		return out.add(t, t.kind, at)
 	})
 	if err := cmp.Or(err, beyond.err("triplet"), out.some()); err != nil {
 		return nil, err
 	}
-	out.Notes = said(append([]string{t.reading, answers.note("response", exchanged)}, out.notesOf()...))
+	out.Notes = said(append([]string{t.reading, answers.note("response", exchanged), out.threes(t.kind)}, out.notesOf()...))
 	return out, nil
 }
 
-// add adds an answer, if its objects are distinct.
-func (t *Triplets) add(in *table, of [3]int) error {
+// threes says what an answer about three objects is.
+func (t *Triplets) threes(k *kind) string {
+	if t.Threes == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s that name %s of three objects, two comparisons each", plural.Of(t.Threes, "answer"), cmp.Or(k.noun, "one"))
+}
+
+// add adds the comparisons of an answer, if its objects are distinct.
+func (t *Triplets) add(in *table, k *kind, of [3]int) error {
 	t.Read++
-	answer := metric.Triplet{A: of[0], Near: of[1], Far: of[2]}
-	if answer.Degenerate() {
+	if (metric.Triplet{A: of[0], Near: of[1], Far: of[2]}).Degenerate() {
 		t.Degenerate++
 		return nil
 	}
-	t.List = append(t.List, answer)
-	return in.room(len(t.List), rowBytes)
+	says := k.says
+	if says == nil {
+		says = [][3]int{{0, 1, 2}}
+	} else {
+		t.Threes++
+	}
+	for _, at := range says {
+		t.List = append(t.List, metric.Triplet{A: of[at[0]], Near: of[at[1]], Far: of[at[2]]})
+		if err := in.room(len(t.List), rowBytes); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // some returns an error if no answer is left.
@@ -185,6 +207,7 @@ func (t *table) triplets(raw []byte, objects int) (*Triplets, error) {
 	type numbered struct {
 		word [3]int // cells, by their place among the words
 		line int
+		of   *kind
 	}
 	var rows []numbered
 	var words []string
@@ -197,7 +220,7 @@ func (t *table) triplets(raw []byte, objects int) (*Triplets, error) {
 			header = &r // data only if its names recur
 			return nil
 		}
-		o := numbered{line: r.line}
+		o := numbered{line: r.line, of: t.kind}
 		for c := range o.word {
 			cell := written.name(r.cells[c])
 			k, ok := at[cell]
@@ -221,7 +244,7 @@ func (t *table) triplets(raw []byte, objects int) (*Triplets, error) {
 		return nil, err
 	}
 	if header != nil {
-		o := numbered{line: header.line}
+		o := numbered{line: header.line, of: t.kind}
 		recurs := true
 		for c, cell := range header.cells[:3] {
 			k, ok := at[cell]
@@ -272,10 +295,10 @@ func (t *table) triplets(raw []byte, objects int) (*Triplets, error) {
 		for c, k := range r.word {
 			o[c] = numbers[k]
 			if out.Names == nil && (o[c] < 0 || o[c] >= most) {
-				return nil, t.bad(r.line, t.kind.roles[c], fmt.Errorf("%s is not allowed, want an object from 0 to %d", clip(words[k]), most-1))
+				return nil, t.bad(r.line, r.of.roles[c], fmt.Errorf("%s is not allowed, want an object from 0 to %d", clip(words[k]), most-1))
 			}
 		}
-		if err := out.add(t, o); err != nil {
+		if err := out.add(t, r.of, o); err != nil {
 			return nil, err
 		}
 		if objects == 0 && out.Names == nil {
@@ -285,7 +308,7 @@ func (t *table) triplets(raw []byte, objects int) (*Triplets, error) {
 	if err := out.some(); err != nil {
 		return nil, err
 	}
-	out.Notes = said(append([]string{t.reading, answers.note("response", exchanged), mixed, written.note()}, out.notesOf()...))
+	out.Notes = said(append([]string{t.reading, answers.note("response", exchanged), out.threes(t.kind), mixed, written.note()}, out.notesOf()...))
 	return out, nil
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 // ByComparisons is the problem of objects of which only relative comparisons are known: the answers of set. Objects without a name are called by their number. An
-// evaluation holds out folds of questions, an object and two to compare with it, so that no answer to a question is seen while another is tested. All that a
+// evaluation holds out folds of questions, an object and two to compare with it, so that no answer to a question is seen while another is tested; where answers name the odd one out of three objects, or the most central, the three are the question. All that a
 // learner chooses, such as the weight of the trace, it chooses on the training answers. An object that no training answer has ties with others at best.
 func ByComparisons(set *feedback.Triplets) Problem { return Problem{answers{set}} }
 
@@ -63,9 +63,10 @@ func (t answers) fit(ctx context.Context, f fitting, told Progress) (Fitted, err
 	if err != nil {
 		return nil, fmt.Errorf("model: %s: %w", set.Name, err)
 	}
-	if c.k, err = learnTriplets(ctx, f, len(c.names), ts, told, &c.report); err != nil {
+	if c.k, err = learnTriplets(ctx, f, len(c.names), ts, set.Threes > 0, told, &c.report); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
+	c.dim = c.report.Dim
 	_, wrong := triplets.Errors(c.k, ts)
 	c.report.Comparisons, c.report.Error, c.fitted = len(ts), wrong, ts
 	return c, nil
@@ -113,32 +114,35 @@ func (t answers) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course, erro
 	folds := make([][]int, p.Repeats)
 	for i := range folds {
 		rng := random.Seed{Base: p.Seed, Experiment: "model/triplets", Trial: i}.Stream("folds")
-		if folds[i], err = sample.TripletFolds(rng, ts, p.Folds); err != nil {
+		if folds[i], err = sample.TripletFolds(rng, ts, p.Folds, set.Threes > 0); err != nil {
 			return nil, notAllowed("%w", err)
 		}
 	}
 	facts.Measures, facts.Items, facts.Known, facts.Agreement, facts.Choice = byAnswers, n, len(ts), &agreement, "tau"
+	if slices.ContainsFunc(*fits, func(f fitting) bool { return f.recipe.Params["dim"] == "auto" }) {
+		facts.Choice = "dim"
+	}
 	return &course{
 		splits: plan.Folds * plan.Repeats, ratio: 1 / float64(plan.Folds-1),
 		named: func(s int) string { return fmt.Sprintf("repeat %d, fold %d", s/plan.Folds+1, s%plan.Folds+1) },
 		cost:  func(fitting) (catalog.Cost, float64, error) { return catalog.Cost{}, 0, nil },
 		trial: func(ctx context.Context, r run) (outcome, error) {
-			learned, tested := partTriplets(ts, folds[r.split/plan.Folds], r.split%plan.Folds)
+			learned, tested := sample.PartTriplets(ts, folds[r.split/plan.Folds], r.split%plan.Folds)
 			if r.inner > 0 {
-				within, err := sample.TripletFolds(random.Seed{Base: plan.Seed, Experiment: "model/compare", Trial: r.split}.Stream("folds"), learned, v)
+				within, err := sample.TripletFolds(random.Seed{Base: plan.Seed, Experiment: "model/compare", Trial: r.split}.Stream("folds"), learned, v, set.Threes > 0)
 				if err != nil {
 					return outcome{}, fmt.Errorf("model: %w", err)
 				}
-				learned, tested = partTriplets(learned, within, r.inner-1)
+				learned, tested = sample.PartTriplets(learned, within, r.inner-1)
 			}
 			if r.recipe.Learner == coin {
 				return share(.5, len(tested)), nil
 			}
 			shuffled(learned, plan.Seed, r.split)
 			var rep Report
-			k, err := learnTriplets(ctx, r.fitting, n, learned, r.told, &rep)
+			k, err := learnTriplets(ctx, r.fitting, n, learned, set.Threes > 0, r.told, &rep)
 			r.fitted()
-			if err == nil && plan.Dim > 0 {
+			if err == nil && plan.Dim > 0 && rep.Dim != plan.Dim {
 				k, err = reduced(ctx, k, plan.Dim)
 			}
 			if err != nil {
@@ -146,24 +150,15 @@ func (t answers) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course, erro
 			}
 			_, wrong := triplets.Errors(k, tested)
 			o := share(wrong, len(tested))
-			if !r.entry.Feedback.Online() {
+			switch {
+			case facts.Choice == "dim":
+				o.chosen = float64(rep.Dim)
+			case !r.entry.Feedback.Online():
 				o.chosen = rep.Tau
 			}
 			return o, nil
 		},
 	}, nil
-}
-
-// partTriplets returns the triplets outside of fold k and those in it.
-func partTriplets(ts []metric.Triplet, folds []int, k int) (learned, tested []metric.Triplet) {
-	for i, t := range ts {
-		if folds[i] == k {
-			tested = append(tested, t)
-		} else {
-			learned = append(learned, t)
-		}
-	}
-	return learned, tested
 }
 
 // reduced returns the kernel of the coordinates in dim dimensions.

@@ -38,7 +38,7 @@ type Plan struct {
 	Share float64
 	// Repeats is how often the data are divided anew, at most MaxRepeats; 0 means 10, or 2 of comparisons alone.
 	Repeats int
-	// Dim is, of comparisons alone, the number of dimensions in which distances count, those of Compared.Coordinates; 0 means the whole kernel.
+	// Dim is, of comparisons alone, the number of dimensions in which distances count, those of Compared.Coordinates unless a learner was fitted in as many; 0 means all that a learner has.
 	Dim int
 	// Seed is the origin of the divisions, and in each split of the pairs; 0 means that of the recipe.
 	Seed uint64

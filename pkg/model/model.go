@@ -84,6 +84,11 @@ type Report struct {
 	// Tau is the weight of the trace, and TauChosen says that the learner chose it.
 	Tau       float64
 	TauChosen bool
+	// Dim is the number of coordinates that objects were fitted in, 0 of a kernel. Dims are those among which the learner chose, nil if it was given one, and
+	// DimErrors the share of the held-out comparisons that each contradicts, nil if there were too few to choose by.
+	Dim       int
+	Dims      []int
+	DimErrors []float64
 
 	// Landmarks is the number of rows in whose span a kernel learner approximated, and Left the share of the
 	// trace of the kernel matrix of the joined rows that is outside; 0 of an exact fit.

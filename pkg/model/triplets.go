@@ -38,6 +38,8 @@ type Compared struct {
 	learner int // version of the learner
 	names   []string
 	k       *mat.SymDense
+	dim     int   // coordinates that k was fitted in; 0 for a kernel
+	named   []int // how many comparisons of the fit name each object; nil of an old file
 	report  Report
 	fitted  []metric.Triplet // those of the fit
 }
@@ -67,14 +69,18 @@ func (c *Compared) number(set *feedback.Triplets) ([]metric.Triplet, error) {
 	}
 	c.report.Items = len(c.names)
 	ts := make([]metric.Triplet, len(set.List))
+	c.named = make([]int, len(c.names))
 	for i, t := range set.List {
 		ts[i] = metric.Triplet{A: place[t.A], Near: place[t.Near], Far: place[t.Far]}
+		c.named[ts[i].A]++
+		c.named[ts[i].Near]++
+		c.named[ts[i].Far]++
 	}
 	return ts, nil
 }
 
-// learnTriplets returns the kernel of n objects, and reports.
-func learnTriplets(ctx context.Context, f fitting, n int, ts []metric.Triplet, p Progress, rep *Report) (*mat.SymDense, error) {
+// learnTriplets returns the kernel of n objects, and reports. threes is catalog.Input.Threes.
+func learnTriplets(ctx context.Context, f fitting, n int, ts []metric.Triplet, threes bool, p Progress, rep *Report) (*mat.SymDense, error) {
 	e, passes := f.entry, f.recipe.Passes
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -82,13 +88,16 @@ func learnTriplets(ctx context.Context, f fitting, n int, ts []metric.Triplet, p
 	if err := limits.Check(fmt.Sprintf("kernels of %d objects", n), limits.Floats(3, n, n)); err != nil {
 		return nil, err
 	}
+	if d, _ := strconv.Atoi(f.recipe.Params["dim"]); d > n {
+		return nil, notAllowed("dim: %d is not allowed, want 1 to the number of objects, %d", d, n)
+	}
 	if !e.Feedback.Online() {
-		r, err := e.Fit(ctx, catalog.Input{Triplets: ts, Objects: n}, f.values, p.of())
+		r, err := e.Fit(ctx, catalog.Input{Triplets: ts, Objects: n, Threes: threes}, f.values, p.of())
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", e.Name, err)
 		}
-		rep.Result, rep.Tau, rep.TauChosen = r.Result, r.Tau, r.Chosen
-		return r.K, nil
+		rep.Result, rep.Tau, rep.TauChosen, rep.Dim, rep.Dims, rep.DimErrors = r.Result, r.Tau, r.Chosen, r.Dim, r.Dims, r.DimErrors
+		return r.K, checkKernel(e.Name, r.K)
 	}
 	l, err := catalog.As[learners.TripletLearner](e.New(catalog.Shape{Objects: n}, f.values))
 	if err != nil {
@@ -115,14 +124,20 @@ func learnTriplets(ctx context.Context, f fitting, n int, ts []metric.Triplet, p
 	}
 	k := mat.NewSymDense(n, nil)
 	k.CopySym(l.Kernel())
+	return k, checkKernel(e.Name, k)
+}
+
+// checkKernel returns an error unless the entries of a learner's kernel are such that Load accepts them.
+func checkKernel(learner string, k *mat.SymDense) error {
+	n := k.SymmetricDim()
 	for i := range n {
 		for j := i; j < n; j++ {
 			if x := k.At(i, j); !(math.Abs(x) <= largestKernel) {
-				return nil, fmt.Errorf("%s: the kernel overflows: entry (%d, %d) is %v, want a magnitude of at most %g", e.Name, i, j, x, largestKernel)
+				return fmt.Errorf("%s: the kernel overflows: entry (%d, %d) is %v, want a magnitude of at most %g", learner, i, j, x, largestKernel)
 			}
 		}
 	}
-	return k, nil
+	return nil
 }
 
 // largestKernel bounds the entries of a kernel, so that sums and squares of them do not overflow.
@@ -150,6 +165,9 @@ func (c *Compared) Objects() int { return len(c.made().names) }
 
 // Report returns what there is to say of the fit. A loaded Compared has none: the zero value.
 func (c *Compared) Report() Report { return c.made().report }
+
+// Dim returns the number of coordinates that the objects were fitted in, those of Coordinates of so many dimensions; 0 of a kernel, whose rank nothing bounds.
+func (c *Compared) Dim() int { return c.made().dim }
 
 // Kernel returns K, the n×n learned kernel.
 func (c *Compared) Kernel() *mat.SymDense {
@@ -255,8 +273,11 @@ func centre(k *mat.SymDense) {
 // mostNamed is the largest number of objects whose names a plot shows.
 const mostNamed = 60
 
-// Plot shows the objects in two dimensions, those in which they vary most, with their names if they are at most 60. It returns the errors of
-// Coordinates.
+// fewNamed is how many comparisons per coordinate must name an object, lest it is drawn pale: it may stand anywhere with little change of the objective.
+const fewNamed = 2
+
+// Plot shows the objects in two dimensions, those in which they vary most, with their names if they are at most 60. Those that fewer than 4 comparisons of the fit
+// name, two for each coordinate, are pale: grey rings. It returns the errors of Coordinates.
 func (c *Compared) Plot(ctx context.Context) (Picture, error) {
 	n := c.Objects()
 	z, err := c.Coordinates(ctx, min(2, n))
@@ -264,24 +285,47 @@ func (c *Compared) Plot(ctx context.Context) (Picture, error) {
 		return Picture{}, err
 	}
 	_, width := z.Z.Dims()
-	points := plots.Points{Color: 0}
+	few := fewNamed * width
+	points := []plots.Points{{Color: plots.Blue}, {Color: plots.Grey, Shape: plots.Ring}}
 	for i := range n {
-		points.X = append(points.X, z.Z.At(i, 0))
+		p := &points[0]
+		if c.named != nil && c.named[i] < few {
+			p = &points[1]
+		}
+		p.X = append(p.X, z.Z.At(i, 0))
 		y := 0.0
 		if width > 1 {
 			y = z.Z.At(i, 1)
 		}
-		points.Y = append(points.Y, y)
+		p.Y = append(p.Y, y)
+		if n <= mostNamed {
+			p.Labels = append(p.Labels, c.names[i])
+		}
 	}
-	named := ""
+	how := fmt.Sprintf("in the two directions in which they vary most under the kernel that %s learned from relative comparisons; they show %.3g %% of the spread, where a fit in two coordinates (dim=2) leaves nothing out", c.recipe.Learner, 100*z.Share)
+	switch {
+	case c.dim == width:
+		how = fmt.Sprintf("in the %s that %s fitted to relative comparisons", plural.Of(width, "coordinate"), c.recipe.Learner)
+	case c.dim > 0:
+		how = fmt.Sprintf("in the two directions in which they vary most of the %s that %s fitted to relative comparisons; they show %.3g %% of the spread", plural.Of(c.dim, "coordinate"), c.recipe.Learner, 100*z.Share)
+	}
+	how += ". Both axes have the same scale."
+	var marks []plots.Mark
+	if pale := &points[1]; len(pale.X) > 0 {
+		how += fmt.Sprintf(" Pale rings: the %d that fewer than %d comparisons name, whose place is little more than a guess.", len(pale.X), few)
+		points[0].Name, pale.Name = fmt.Sprintf("in %d comparisons or more", few), fmt.Sprintf("in fewer than %d comparisons", few)
+	}
+	for _, p := range points {
+		if len(p.X) > 0 {
+			marks = append(marks, p)
+		}
+	}
 	if n <= mostNamed {
-		points.Labels = slices.Clone(c.names)
-		named = " Names stand where there is room."
+		how += " Names stand where there is room."
 	}
 	return Picture{Points: n, Of: n, Shares: z.shares(), Drawing: plots.Drawing{
-		Caption: plots.Caption{Shows: fmt.Sprintf("%s, in the two directions in which they vary most under the kernel that %s learned from relative comparisons; they show %.3g %% of the spread. Both axes have the same scale.%s",
-			plural.Of(n, "object"), c.recipe.Learner, 100*z.Share, named)},
-		Panels: []plots.Panel{{Title: fmt.Sprintf("objects embedded by %s", c.recipe.Learner), XLabel: "z1", YLabel: "z2", Equal: true, Marks: []plots.Mark{points}}},
+		Caption: plots.Caption{Shows: fmt.Sprintf("%s, %s", plural.Of(n, "object"), how)},
+		Panels:  []plots.Panel{{Title: fmt.Sprintf("objects embedded by %s", c.recipe.Learner), XLabel: "z1", YLabel: "z2", Equal: true, Marks: marks}},
 	}}, nil
 }
 
@@ -305,13 +349,15 @@ type comparedState struct {
 	Learner int            `json:"learner_version"`
 	Names   []string       `json:"names"`
 	Kernel  persist.Floats `json:"kernel"` // rows, each from the diagonal on
+	Dim     int            `json:"dim,omitempty"`
+	Named   []int          `json:"named,omitempty"`
 }
 
 // Save writes the kernel and the names of the objects in the format of package persist, kind "model/triplets". It comes back to the bit. It panics if neither
 // Fit nor LoadTriplets made it.
 func (c *Compared) Save(w io.Writer) error {
 	r := c.made().recipe
-	return persist.Write(w, ComparedKind, comparedRecipe{r.Learner, r.Params, r.Passes}, comparedState{c.learner, c.names, upper(c.k)})
+	return persist.Write(w, ComparedKind, comparedRecipe{r.Learner, r.Params, r.Passes}, comparedState{c.learner, c.names, upper(c.k), c.dim, c.named})
 }
 
 // LoadTriplets reads a kernel that Save wrote. Its errors wrap those of package persist: a file that is foreign, newer, damaged, or
@@ -341,6 +387,10 @@ func (c *Compared) restore(s comparedState) error {
 		return fmt.Errorf("recipe %+v, version %d of the learner", c.recipe, s.Learner)
 	case n < 3 || limits.Product(n, n+1)/2 != int64(len(s.Kernel)):
 		return fmt.Errorf("a kernel of %d numbers does not fit %d objects", len(s.Kernel), n)
+	case s.Dim < 0 || s.Dim > n:
+		return fmt.Errorf("%d coordinates do not fit %d objects", s.Dim, n)
+	case s.Named != nil && (len(s.Named) != n || slices.Min(s.Named) < 1):
+		return fmt.Errorf("named: %d counts do not fit %d objects, of which each is named", len(s.Named), n)
 	}
 	known := make(map[string]bool, n)
 	for _, name := range s.Names {
@@ -357,7 +407,7 @@ func (c *Compared) restore(s comparedState) error {
 	if err := limits.Check(fmt.Sprintf("a kernel of %d objects", n), limits.Floats(3, n, n)); err != nil {
 		return err
 	}
-	c.learner, c.names, c.k = s.Learner, s.Names, symmetric(n, s.Kernel)
+	c.learner, c.names, c.k, c.dim, c.named = s.Learner, s.Names, symmetric(n, s.Kernel), s.Dim, s.Named
 	if err := kernels.CheckGram(c.k); err != nil {
 		return fmt.Errorf("kernel: %w", err)
 	}

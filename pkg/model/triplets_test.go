@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -16,6 +17,7 @@ import (
 	"metriclab/pkg/metric"
 	"metriclab/pkg/model"
 	"metriclab/pkg/persist/persisttest"
+	"metriclab/pkg/plots"
 	"metriclab/pkg/random"
 )
 
@@ -124,6 +126,99 @@ func TestFitTriplets(t *testing.T) {
 	}
 }
 
+// A learner with a parameter dim fits in so many coordinates: they are all that there is, come back from the file, and contradict no more than a kernel that is cut
+// to as many.
+func TestFitInCoordinates(t *testing.T) {
+	set := compared(6, 14, 300, 0)
+	pr := model.ByComparisons(set)
+	for _, name := range []string{"gnmds", "ste", "ckl", "tste", "soe"} {
+		recipe := model.Recipe{Learner: name, Params: map[string]string{"dim": "2", "starts": "3", "tau": "0.1"}}
+		c := model.MustFit[*model.Compared](t, pr, recipe)
+		flat := must(c.Coordinates(t.Context(), 2))
+		if r := c.Report(); c.Dim() != 2 || r.Dim != 2 || r.Dims != nil || math.Abs(flat.Share-1) > 1e-9 {
+			t.Errorf("%s: %d dimensions of share %v, %+v", name, c.Dim(), flat.Share, r)
+		}
+		if got, want := c.Report().Error, wrong(set.List, ofKernel(c.Kernel())); got != want || got > 0.1 {
+			t.Errorf("%s: error %v, counted %v", name, got, want)
+		}
+		back := must(model.LoadTriplets(bytes.NewReader(persisttest.Saved(c))))
+		if back.Dim() != 2 || !mat.Equal(back.Kernel(), c.Kernel()) {
+			t.Errorf("%s: another was loaded, of %d dimensions", name, back.Dim())
+		}
+		if d := must(back.Plot(t.Context())); !strings.Contains(d.Caption.Shows, "in the 2 coordinates that "+name+" fitted") {
+			t.Errorf("%s: %s", name, d.Caption.Shows)
+		}
+		if name == "tste" || name == "soe" {
+			recipe.Params["dim"] = "all"
+			model.Refused(t, name, model.ErrorOf(model.Fit(t.Context(), pr, recipe, nil)), `parameter dim: "all" is not allowed, want auto, or an integer from 1`)
+			continue
+		}
+		delete(recipe.Params, "starts")
+		delete(recipe.Params, "dim")
+		k := model.MustFit[*model.Compared](t, pr, recipe)
+		if cut := k.ErrorOf(must(k.Coordinates(t.Context(), 2))); k.Dim() != 0 || cut < c.Report().Error {
+			t.Errorf("%s: the kernel cut to two dimensions contradicts %v, two coordinates %v", name, cut, c.Report().Error)
+		}
+	}
+	c := model.MustFit[*model.Compared](t, pr, model.Recipe{Learner: "tste", Params: map[string]string{"dim": "auto", "starts": "2", "tau": "0.1"}})
+	if r := c.Report(); r.Dim != 2 || c.Dim() != 2 || !slices.Equal(r.Dims, []int{1, 2, 3, 4, 5, 6}) || len(r.DimErrors) != 6 {
+		t.Errorf("the number of coordinates is chosen: %+v", r)
+	}
+	model.Refused(t, "", model.ErrorOf(model.Fit(t.Context(), pr, model.Recipe{Learner: "soe", Params: map[string]string{"dim": "15"}}, nil)), "dim: 15 is not allowed, want 1 to the number of objects, 14")
+	model.Refused(t, "", model.ErrorOf(model.Fit(t.Context(), pr, model.Recipe{Learner: "soe", Params: map[string]string{"margin": "1e100"}}, nil)), "soe: the kernel overflows")
+	e := must(model.Evaluate(t.Context(), pr, model.Recipe{Learner: "tste", Params: map[string]string{"dim": "auto", "starts": "1", "tau": "0.1"}}, model.Plan{Repeats: 1, Folds: 3}))
+	if chosen := e.Methods[0].Scores[0].Chosen; e.Choice != "dim" || len(chosen) != 3 {
+		t.Errorf("%s of splits: %v", e.Choice, chosen)
+	}
+}
+
+// Objects that few comparisons name are pale in a plot, with a name in the legend and a sentence in the caption; where there are none, neither is said.
+func TestPlotFewAnswers(t *testing.T) {
+	set := compared(7, 12, 200, 0)
+	set.Objects++
+	for i := range 3 { // the object 12, which 3 comparisons name
+		set.List = append(set.List, metric.Triplet{A: i, Near: 12, Far: i + 1})
+	}
+	marks := func(c *model.Compared) []plots.Mark { return must(c.Plot(t.Context())).Panels[0].Marks }
+	fit := func() *model.Compared {
+		return model.MustFit[*model.Compared](t, model.ByComparisons(set), model.Recipe{Learner: "ste", Params: map[string]string{"dim": "2", "starts": "2"}})
+	}
+	few := fit()
+	for _, c := range []*model.Compared{few, must(model.LoadTriplets(bytes.NewReader(persisttest.Saved(few))))} {
+		m := marks(c)
+		known, pale := m[0].(plots.Points), m[1].(plots.Points)
+		if len(m) != 2 || len(known.X) != 12 || !slices.Equal(pale.Labels, []string{"12"}) || pale.Color != plots.Grey || pale.Shape != plots.Ring || pale.Name != "in fewer than 4 comparisons" {
+			t.Errorf("marks %+v", m)
+		}
+		if shows := must(c.Plot(t.Context())).Caption.Shows; !strings.Contains(shows, "Pale rings: the 1 that fewer than 4 comparisons name") {
+			t.Error(shows)
+		}
+	}
+	set.List = append(set.List, metric.Triplet{A: 12, Near: 0, Far: 5})
+	if m := marks(fit()); len(m) != 1 || m[0].(plots.Points).Name != "" {
+		t.Errorf("marks %+v", m)
+	}
+}
+
+// Where answers are about three objects these are the question, of which there are 20 here, and no fold tells of another by the second comparison of an answer.
+func TestThreesStayTogether(t *testing.T) {
+	set := &feedback.Triplets{Name: "odd", Objects: 6, Threes: 20}
+	for a := range 6 {
+		for b := range a {
+			for o := range b { // of which a is the odd one out
+				set.List = append(set.List, metric.Triplet{A: b, Near: o, Far: a}, metric.Triplet{A: o, Near: b, Far: a})
+			}
+		}
+	}
+	evaluate := func(folds int) error {
+		return model.ErrorOf(model.Evaluate(t.Context(), model.ByComparisons(set), model.Recipe{Learner: "ste"}, model.Plan{Folds: folds, Repeats: 1}))
+	}
+	if err := evaluate(20); err != nil {
+		t.Error(err)
+	}
+	model.Refused(t, "", evaluate(21), "want 2 to the number of questions, 20")
+}
+
 // Objects that do not occur are left out, and names stay with their objects.
 func TestFitTripletsNames(t *testing.T) {
 	set := &feedback.Triplets{Name: "t", Objects: 9, List: []metric.Triplet{{A: 8, Near: 3, Far: 5}, {A: 3, Near: 8, Far: 5}}}
@@ -171,7 +266,7 @@ func TestEvaluateTripletsBySplit(t *testing.T) {
 		plan := model.Plan{Folds: folds, Repeats: 2, Seed: 4, Dim: dim}
 		score := model.MustEvaluate(t, model.ByComparisons(set), model.Recipe{Learner: "ste"}, plan).Of("ste", model.MeasureTriplets)
 		for s, got := range score.Values {
-			fold := must(sample.TripletFolds(random.Seed{Base: 4, Experiment: "model/triplets", Trial: s / folds}.Stream("folds"), set.List, folds))
+			fold := must(sample.TripletFolds(random.Seed{Base: 4, Experiment: "model/triplets", Trial: s / folds}.Stream("folds"), set.List, folds, false))
 			train := &feedback.Triplets{Name: "t", Objects: 7}
 			var test []metric.Triplet
 			for i, v := range set.List {

@@ -172,7 +172,7 @@ type Points struct {
 	Name       string // legend; "" for none
 	X, Y       []float64
 	XErr, YErr []float64
-	Labels     []string // drawn beside the points if not nil and where there is room; "" for none
+	Labels     []string // drawn beside the points if not nil and where there is room, grey beside grey points; "" for none
 	Color      int      // Blue, ...: index into the palette that colour-blind readers can tell apart, or Grey
 	Shape      int      // Circle, ...: index into the glyph shapes
 	Glyph      string   // drawn in place of the shape, such as a numeral; "" for the shape

@@ -552,11 +552,7 @@ func (m *measured) draw(c draw.Canvas, corner vg.Point, o Options) {
 			m.drawBar(f)
 		}
 	}
-	for _, mark := range m.marks {
-		if p, ok := mark.(Points); ok {
-			p.drawLabels(f)
-		}
-	}
+	drawLabels(f, m.marks)
 	m.drawEnds(f, marks)
 	if m.noData {
 		s := textStyle{size: 11, color: footText}

@@ -191,15 +191,26 @@ func (m Points) cut(x, y axis) bool {
 	return false
 }
 
-// drawLabels puts each label beside its point where it covers least of points
-// and error bars. A label that would run into another one, or hide mostly
-// other things, is left out: in a crowd none could be read.
-func (m Points) drawLabels(f *frame) {
-	if m.Labels == nil {
-		return
-	}
-	r, _ := m.style()
+// drawLabels puts each label of Points beside its point where it covers least of the points that have labels,
+// and of their error bars. A label that would run into another one, or hide mostly
+// other things, is left out: in a crowd none could be read. Labels of grey points are grey.
+func drawLabels(f *frame, marks []Mark) {
 	var taken, labels []vg.Rectangle
+	for _, mark := range marks {
+		if m, ok := mark.(Points); ok && m.Labels != nil {
+			taken = append(taken, m.covered(f)...)
+		}
+	}
+	for _, mark := range marks {
+		if m, ok := mark.(Points); ok && m.Labels != nil {
+			labels = m.drawLabels(f, taken, labels)
+		}
+	}
+}
+
+// covered returns what points and their error bars cover.
+func (m Points) covered(f *frame) (taken []vg.Rectangle) {
+	r, _ := m.style()
 	for i := range m.X {
 		p := f.at(m.X[i], m.Y[i])
 		taken = append(taken, around(p, r))
@@ -213,7 +224,16 @@ func (m Points) drawLabels(f *frame) {
 			taken = append(taken, vg.Rectangle{Min: vg.Point{X: p.X - thick, Y: p.Y - half}, Max: vg.Point{X: p.X + thick, Y: p.Y + half}})
 		}
 	}
+	return taken
+}
+
+// drawLabels returns the labels that there are, with those of m.
+func (m Points) drawLabels(f *frame, taken, labels []vg.Rectangle) []vg.Rectangle {
+	r, _ := m.style()
 	s := pointText
+	if m.Color == Grey {
+		s.color = darken(greyLine)
+	}
 	for i, label := range m.Labels {
 		p := f.at(m.X[i], m.Y[i])
 		if label == "" || !f.Contains(p) {
@@ -248,6 +268,7 @@ func (m Points) drawLabels(f *frame) {
 		labels = append(labels, best)
 		s.draw(f, best.Min, label, 0, 0)
 	}
+	return labels
 }
 
 func around(p vg.Point, r vg.Length) vg.Rectangle {

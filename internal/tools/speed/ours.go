@@ -53,6 +53,8 @@ type settings struct {
 	N       int     `json:"n"`
 	Loss    string  `json:"loss"`
 	Tau     float64 `json:"tau"`
+	Margin  float64 `json:"margin"`
+	Starts  int     `json:"starts"`
 	Tol     float64 `json:"tol"`
 	Upper   float64 `json:"upper"`
 	Lower   float64 `json:"lower"`
@@ -159,6 +161,21 @@ var peers = map[string]peer{
 			b, err := triplets.FitBatch(ctx, s.N, ts, p)
 			if err == nil {
 				r.matrices, r.status, r.objective = map[string]mat.Matrix{"kernel": b.Kernel}, &b.Result, &b.Objective
+			}
+			return err
+		}
+	},
+	"coordinates": func(ctx context.Context, in func(string) *mat.Dense, s settings, r *result) func() error {
+		ts := comparisons(in("triplets"))
+		p := triplets.CoordinatesParams{Tau: s.Tau, Dim: s.K, Starts: s.Starts, Margin: s.Margin}
+		bad := p.Loss.UnmarshalText([]byte(s.Loss))
+		return func() error {
+			if bad != nil {
+				return bad
+			}
+			c, err := triplets.FitCoordinates(ctx, random.Seed{Base: 1, Experiment: "speed"}.Stream("coordinates"), s.N, ts, p)
+			if err == nil {
+				r.matrices, r.status, r.objective = map[string]mat.Matrix{"x": c.X}, &c.Result, &c.Objective
 			}
 			return err
 		}

@@ -49,12 +49,18 @@ func Cut(ts []metric.Triplet, sizes ...int) [][]metric.Triplet {
 
 // TripletFolds divides triplets at random into folds whose numbers of questions differ by at most 1, and returns the fold of each triplet.
 // A question is an object A and two objects to compare with it: all answers to one, contradictory ones too, are in one fold, so that none
-// tells of another in a cross-validation. It returns an error if there are fewer than 2 folds, or fewer questions than folds.
-func TripletFolds(rng *rand.Rand, ts []metric.Triplet, folds int) ([]int, error) {
+// tells of another in a cross-validation. With threes all triplets of the same three objects are one question: somebody named the odd one out, or the most
+// central, and each answer is two of them. It returns an error if there are fewer than 2 folds, or fewer questions than folds.
+func TripletFolds(rng *rand.Rand, ts []metric.Triplet, folds int, threes bool) ([]int, error) {
 	of := map[metric.Triplet]int{}
 	out := make([]int, len(ts))
 	for i, t := range ts {
 		q := metric.Triplet{A: t.A, Near: min(t.Near, t.Far), Far: max(t.Near, t.Far)}
+		if threes {
+			o := []int{t.A, t.Near, t.Far}
+			slices.Sort(o)
+			q = metric.Triplet{A: o[0], Near: o[1], Far: o[2]}
+		}
 		if _, ok := of[q]; !ok {
 			of[q] = len(of)
 		}
@@ -71,4 +77,16 @@ func TripletFolds(rng *rand.Rand, ts []metric.Triplet, folds int) ([]int, error)
 		out[i] = fold[q]
 	}
 	return out, nil
+}
+
+// PartTriplets returns the triplets outside of fold k, and those in it; folds holds the fold of each.
+func PartTriplets(ts []metric.Triplet, folds []int, k int) (learned, tested []metric.Triplet) {
+	for i, t := range ts {
+		if folds[i] == k {
+			tested = append(tested, t)
+		} else {
+			learned = append(learned, t)
+		}
+	}
+	return learned, tested
 }

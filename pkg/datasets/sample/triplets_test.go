@@ -71,7 +71,7 @@ func TestTripletFolds(t *testing.T) {
 	for a := range 23 {
 		ts = append(ts, metric.Triplet{A: a, Near: 30, Far: 31}, metric.Triplet{A: a, Near: 31, Far: 30}, metric.Triplet{A: a, Near: 30, Far: 31})
 	}
-	fold, err := TripletFolds(newRand(3), ts, 5)
+	fold, err := TripletFolds(newRand(3), ts, 5, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,8 +85,30 @@ func TestTripletFolds(t *testing.T) {
 	if slices.Min(sizes) != 4 || slices.Max(sizes) != 5 {
 		t.Errorf("questions per fold: %v", sizes)
 	}
+	for a := range 20 { // the two comparisons of an answer that 31 is the odd one out, about other three objects each
+		ts[2*a], ts[2*a+1] = metric.Triplet{A: a, Near: 30, Far: 31}, metric.Triplet{A: 30, Near: a, Far: 31}
+	}
+	for _, threes := range []bool{true, false} {
+		fold, err := TripletFolds(newRand(3), ts[:40], 5, threes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		apart := 0
+		for a := range 20 {
+			if fold[2*a] != fold[2*a+1] {
+				apart++
+			}
+		}
+		if threes != (apart == 0) {
+			t.Errorf("by three %v: %d answers are in two folds", threes, apart)
+		}
+	}
+	ts = ts[:0]
+	for a := range 23 {
+		ts = append(ts, metric.Triplet{A: a, Near: 30, Far: 31})
+	}
 	for _, folds := range []int{1, 24, -1} {
-		if _, err := TripletFolds(newRand(3), ts, folds); err == nil || !strings.Contains(err.Error(), "the number of questions, 23") {
+		if _, err := TripletFolds(newRand(3), ts, folds, false); err == nil || !strings.Contains(err.Error(), "the number of questions, 23") {
 			t.Errorf("%d folds: %v", folds, err)
 		}
 	}

@@ -112,6 +112,8 @@ type Input struct {
 	// Triplets are relative comparisons of rows or, without X, of objects numbered from 0 to Objects−1.
 	Triplets []metric.Triplet
 	Objects  int
+	// Threes says that the comparisons come from answers about three objects, two each, such as the odd one out.
+	Threes bool
 	// Kernel stands in place of the one that the parameters name, nil for that one. A learner takes it whose Form is under a kernel.
 	Kernel kernels.Kernel
 	// K0 is a Gram matrix, and Constraints are those on its objects.
@@ -138,6 +140,11 @@ type Learned struct {
 	K      *mat.SymDense
 	Tau    float64
 	Chosen bool
+	// Dim is the number of coordinates that Comparisons were fitted in, 0 of a kernel. Dims are those among which the learner chose, nil if it was
+	// given one, and DimErrors the share of the held-out comparisons that each contradicts, nil if there were too few to choose by.
+	Dim       int
+	Dims      []int
+	DimErrors []float64
 
 	// Solution and Kernel are of Constraints.
 	Solution ltkernel.Solution

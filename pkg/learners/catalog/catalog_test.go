@@ -39,7 +39,7 @@ import (
 var families = []string{"pairs", "itml", "ltkernel", "iplr", "labels", "triplets", "similarity", "mapping", "kernelized", "ssikdr"}
 
 // wrappers are the constructors behind several entries: they run the learners that they are given.
-var wrappers = []string{"kernelized.Fit", "triplets.FitTuned"}
+var wrappers = []string{"kernelized.Fit", "triplets.FitTuned", "triplets.FitTunedCoordinates"}
 
 // notLearners are exported functions NewX or FitX that make no learner of their own,
 // and what they make.
@@ -63,7 +63,7 @@ var notLearners = map[string]string{
 	"pairs.NewRecurring":           "the pairs of NewRecurringPA",
 	"pairs.NewRecurringPA":         "pa, in another representation for a fixed list of pairs",
 	"triplets.FitBatch":            "gnmds, ste and ckl, with a weight of the trace that is given",
-	"triplets.FitCoordinates":      "an embedding in few dimensions by random starts, not convex: to find coordinates, and as a rival",
+	"triplets.FitCoordinates":      "all learners of comparisons, with a number of coordinates and a weight that are given",
 	"triplets.FitReleased":         "no method to learn by: programs of others, to repeat what was run with them",
 	"triplets.NewKernelRespondent": "answers",
 	"triplets.NewPointRespondent":  "answers",

@@ -25,7 +25,8 @@ import (
 // doc is Param.Doc, and a field without is no parameter. name is the name, by default that in JSON or that of the field
 // in kebab case. range is the range, see package ranges. needs is Param.Needs. default is the default where it is not
 // that of Resolved; 0 stands for whatever the learner makes of it. words are those of a Choice, of which the first is the
-// default: an enum, a string, or a bool, whose words are those of false and true. A number with words is a NumberOrWord.
+// default: an enum, a string, or a bool, whose words are those of false and true. A number with words is a NumberOrWord, an int a
+// CountOrWord; there the tag default goes before the first word.
 // auto is a word for a Number that depends on the dimension, and its default.
 //
 // Fields may stand in structs in structs. There needs and doc go before those of the fields inside.
@@ -81,9 +82,10 @@ func (d declaration) of(t reflect.Type, v reflect.Value) Param {
 	if kind == reflect.Pointer {
 		kind = d.field.Type.Elem().Kind()
 	}
+	whole := d.field.Type == reflect.TypeFor[int]() // no enum
 	if p.words != nil {
-		p.Default = p.words[0]
-		if kind != reflect.Float64 {
+		p.Default = cmp.Or(p.Default, p.words[0])
+		if kind != reflect.Float64 && !whole {
 			for _, word := range p.words {
 				d.set(reflect.New(d.field.Type).Elem(), word) // which panics at a word that is none
 			}
@@ -97,7 +99,10 @@ func (d declaration) of(t reflect.Type, v reflect.Value) Param {
 		r, p.Type = anyCount, Count
 	case kind == reflect.Int:
 		r, p.Type = ranges.Of(reflect.Zero(t).Interface(), d.field.Name).AtMost(maxCount), Count
-	case p.words != nil:
+		if p.words != nil {
+			p.Type = CountOrWord
+		}
+	case p.words != nil && !whole:
 		r, p.Type = ranges.Of(reflect.Zero(t).Interface(), d.field.Name).Finite().WithoutZero(), NumberOrWord
 	default:
 		r, p.Type = ranges.Of(reflect.Zero(t).Interface(), d.field.Name).Finite(), Number
@@ -140,7 +145,7 @@ func declared[P any](names ...string) (out []Param) {
 }
 
 // read returns a P whose declared fields are set to v, as far as v has them and they go with the choices made; a word of a
-// NumberOrWord leaves its field at 0. A field Progress is set to progress.
+// NumberOrWord or CountOrWord leaves its field at 0. A field Progress is set to progress.
 func read[P any](v Values, progress Progress) P {
 	var p P
 	s := reflect.ValueOf(&p).Elem()
@@ -177,6 +182,10 @@ func (d declaration) set(into reflect.Value, x any) {
 		into.SetUint(uint64(x.(int)))
 	default:
 		n, ok := x.(int)
+		if !ok && into.Type() == reflect.TypeFor[int]() { // of a CountOrWord
+			n, _ = strconv.Atoi(word)
+			ok = true
+		}
 		for !ok { // by the name of the enum's value
 			if into.SetInt(int64(n)); fmt.Sprint(into) == word {
 				return

@@ -93,15 +93,21 @@ var entries = []Entry{
 		Bounded:     true,
 		Kind:        similarity.OASISKind,
 	}, similarity.NewOASIS, similarity.LoadOASIS),
-	comparisons(triplets.GNMDS, "hinge loss of the difference of squared distances, in batch, with a weight of the trace",
+	comparisons(triplets.GNMDS, "hinge loss of the difference of squared distances, in batch, with a weight of the trace; a kernel, or few coordinates",
 		"answers at hand all at once and mostly right: it asks for a margin, and wrong ones weigh as much as they are off",
-		"Agarwal, Wills, Cayton, Lanckriet, Kriegman, Belongie. Generalized Non-metric Multidimensional Scaling. AISTATS 2007", "margin"),
-	comparisons(triplets.STE, "stochastic triplet embedding: logistic loss of the difference of squared distances, in batch, with a weight of the trace",
+		"Agarwal, Wills, Cayton, Lanckriet, Kriegman, Belongie. Generalized Non-metric Multidimensional Scaling. AISTATS 2007", declared[triplets.BatchParams]("margin")...),
+	comparisons(triplets.STE, "stochastic triplet embedding: logistic loss of the difference of squared distances, in batch, with a weight of the trace; a kernel, or few coordinates",
 		"answers at hand all at once, with errors where the two distances are alike; the first to try, since it is convex and gives probabilities",
 		"van der Maaten, Weinberger. Stochastic Triplet Embedding. MLSP 2012"),
-	comparisons(triplets.CKL, "crowd kernel: odds of the two squared distances, in batch, with a weight of the trace; not convex",
+	comparisons(triplets.CKL, "crowd kernel: odds of the two squared distances, in batch, with a weight of the trace; not convex; a kernel, or few coordinates",
 		"answers at hand all at once, of people who err by the ratio of the two distances; choosing the next question is built on it",
-		"Tamuz, Liu, Belongie, Shamir, Kalai. Adaptively Learning the Crowd Kernel. ICML 2011", "mu"),
+		"Tamuz, Liu, Belongie, Shamir, Kalai. Adaptively Learning the Crowd Kernel. ICML 2011", declared[triplets.BatchParams]("mu")...),
+	comparisons(triplets.TSTE, "t-STE: odds under Student's t, by which a wrong answer pulls little; few coordinates, from several starts",
+		"a map of few answers for each object, with wrong ones among them",
+		"van der Maaten, Weinberger. Stochastic Triplet Embedding. MLSP 2012", declared[triplets.CoordinatesParams]("alpha")...),
+	comparisons(triplets.SOE, "soft ordinal embedding: squared hinge loss of the difference of distances; few coordinates, from several starts",
+		"a map of many answers for each object",
+		"Terada, von Luxburg. Local Ordinal Embedding. ICML 2014", declared[triplets.BatchParams]("margin")...),
 	{
 		Name:        "rmp",
 		Doc:         "randomized map prediction: maps to few prototypes, drawn by exponential weights",
@@ -394,33 +400,60 @@ var entries = []Entry{
 // chosenTau is the word of a weight of the trace that a learner of comparisons chooses.
 const chosenTau = "auto"
 
-// comparisons returns the entry of triplets.FitBatch with a loss, whose own parameters stand first.
-func comparisons(loss triplets.Loss, doc, when, from string, own ...string) Entry {
-	return Entry{
-		Name:        loss.String(),
-		Doc:         doc,
-		When:        when,
-		Source:      from,
-		Version:     triplets.BatchFactoredVersion + triplets.TunedVersion - 1,
-		Constructor: "triplets.FitTuned",
-		Use: Use{Comparisons, slices.Concat(declared[triplets.BatchParams](append(own, "tau", "tol", "iterations")...), declared[struct {
-			draws `needs:"tau=auto"`
-		}]()), func(ctx context.Context, in Input, v Values, progress Progress) (Learned, error) {
-			p := read[triplets.BatchParams](v, progress)
-			p.Loss = loss
-			var r triplets.BatchResult
-			var err error
-			if v.Text("tau") == chosenTau {
-				r, err = triplets.FitTuned(ctx, source(v), in.Objects, in.Triplets, triplets.TunedParams{BatchParams: p})
-			} else {
-				r, err = triplets.FitBatch(ctx, in.Objects, in.Triplets, p)
+// wholeKernel is the word of the parameter dim for a kernel, whose rank nothing bounds.
+const wholeKernel = "all"
+
+// comparisons returns the entry of a loss of triplets, whose own parameters stand first: of kernels, or of coordinates where the loss has no kernel.
+func comparisons(loss triplets.Loss, doc, when, from string, own ...Param) Entry {
+	e := Entry{
+		Name: loss.String(), Doc: doc, When: when, Source: from, Constructor: "triplets.FitTuned",
+		Version: triplets.BatchFactoredVersion + triplets.TunedVersion + triplets.CoordinatesVersion + triplets.TunedCoordinatesVersion - 3,
+	}
+	dim, starts, origin := declared[triplets.CoordinatesParams]("dim")[0], declared[triplets.CoordinatesParams]("starts")[0], seed[0]
+	if loss <= triplets.CKL {
+		dim.words, dim.Default, dim.Doc = append([]string{wholeKernel}, dim.words...), wholeKernel, dim.Doc+"; all is a kernel"
+		dim = dim.allow(dim.within)
+		starts.Needs, origin.Needs = "dim!="+wholeKernel, "tau="+chosenTau+" or dim!="+wholeKernel
+	} else {
+		e.Constructor = "triplets.FitTunedCoordinates"
+	}
+	params := slices.Concat(own, []Param{dim}, declared[triplets.BatchParams]("tau", "tol", "iterations"), []Param{starts, origin})
+	e.Use = Use{Comparisons, params, func(ctx context.Context, in Input, v Values, progress Progress) (Learned, error) {
+		p := read[triplets.BatchParams](v, progress)
+		p.Loss = loss
+		chosen := v.Text("tau") == chosenTau
+		if v.Text("dim") != wholeKernel {
+			q := triplets.TunedCoordinatesParams{CoordinatesParams: read[triplets.CoordinatesParams](v, progress), Threes: in.Threes}
+			q.Loss, q.Margin, q.Mu, q.Tol, q.Iterations = loss, p.Margin, p.Mu, p.Tol, p.Iterations
+			if !chosen {
+				q.Taus = []float64{p.Tau}
 			}
+			if q.Dim > 0 {
+				q.Dims = []int{q.Dim}
+			}
+			r, err := triplets.FitTunedCoordinates(ctx, source(v), in.Objects, in.Triplets, q)
 			if err != nil {
 				return Learned{}, err
 			}
-			return Learned{Result: r.Result, K: r.Kernel, Tau: r.Tau, Chosen: r.Errors != nil}, nil
-		}},
-	}
+			out := Learned{Result: r.Result, K: r.Kernel(), Tau: r.Tau, Chosen: chosen && r.Errors != nil, Dim: r.Dim}
+			if len(r.Dims) > 1 {
+				out.Dims, out.DimErrors = r.Dims, r.Errors
+			}
+			return out, nil
+		}
+		var r triplets.BatchResult
+		var err error
+		if chosen {
+			r, err = triplets.FitTuned(ctx, source(v), in.Objects, in.Triplets, triplets.TunedParams{BatchParams: p, Threes: in.Threes})
+		} else {
+			r, err = triplets.FitBatch(ctx, in.Objects, in.Triplets, p)
+		}
+		if err != nil {
+			return Learned{}, err
+		}
+		return Learned{Result: r.Result, K: r.Kernel, Tau: r.Tau, Chosen: r.Errors != nil}, nil
+	}}
+	return e
 }
 
 var (

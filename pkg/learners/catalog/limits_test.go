@@ -117,14 +117,17 @@ func TestHugeParameters(t *testing.T) {
 	limits.SetMemory(64 << 20)
 	for _, e := range catalog.All() {
 		for _, p := range e.Params {
-			if p.Type != catalog.Count {
+			if p.Type != catalog.Count && p.Type != catalog.CountOrWord {
 				continue
 			}
 			for _, n := range append(huge, -1, math.MinInt) {
 				few(t, fmt.Sprintf("%s, %s=%d", e.Name, p.Name, n), func() {
 					given := map[string]string{p.Name: strconv.Itoa(n)}
-					for condition := range strings.SplitSeq(p.Needs, " and ") {
-						if name, words, ok := strings.Cut(condition, "="); ok {
+					way, _, _ := strings.Cut(p.Needs, " or ")
+					for condition := range strings.SplitSeq(way, " and ") {
+						if name, not := strings.CutSuffix(condition, "!=all"); not {
+							given[name] = "auto"
+						} else if name, words, ok := strings.Cut(condition, "="); ok {
 							given[name], _, _ = strings.Cut(words, "|")
 						}
 					}

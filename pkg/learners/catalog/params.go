@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -22,6 +23,8 @@ const (
 	Choice Type = "choice"  // one of the words in Allowed
 	// NumberOrWord is a Number or one of the words in Allowed, and stays text.
 	NumberOrWord Type = "number or word"
+	// CountOrWord is a Count or one of the words in Allowed, and stays text.
+	CountOrWord Type = "integer or word"
 )
 
 // Param describes one parameter of a learner.
@@ -33,14 +36,14 @@ type Param struct {
 	Allowed string // the range in words, as errors quote it
 
 	// Needs says when the parameter may be given: "name=word", or "name=word|word" and so on,
-	// while the Choice or NumberOrWord of that name, an earlier parameter, is one of these
-	// words. Several conditions are joined by " and "; "" is always.
+	// while the Choice, NumberOrWord or CountOrWord of that name, an earlier parameter, is one of these
+	// words, and "name!=word" while it is not. Several conditions are joined by " and ", and before that by " or "; "" is always.
 	Needs string
 
 	within ranges.Range // of all but a Choice
 	field  string       // of what parameters within is, such as pairs.PAParams.C; "" if of none
 	auto   string       // a word allowed for a Number that depends on the dimension; it reads as 0
-	words  []string     // of a Choice or NumberOrWord
+	words  []string     // of a Choice, NumberOrWord or CountOrWord
 }
 
 // maxCount bounds counts that have no upper end of their own: iterations, neighbours and pairs drawn.
@@ -76,17 +79,26 @@ func (p Param) Applies(chosen func(name string) string) bool {
 }
 
 // hinders returns the name of the first choice that the parameter does not go with, or "".
-func (p Param) hinders(chosen func(name string) string) string {
+func (p Param) hinders(chosen func(name string) string) (first string) {
 	if p.Needs == "" {
 		return ""
 	}
-	for condition := range strings.SplitSeq(p.Needs, " and ") {
-		name, words, _ := strings.Cut(condition, "=")
-		if !slices.Contains(strings.Split(words, "|"), chosen(name)) {
-			return name
+	for way := range strings.SplitSeq(p.Needs, " or ") {
+		hinders := ""
+		for condition := range strings.SplitSeq(way, " and ") {
+			name, words, _ := strings.Cut(condition, "=")
+			name, not := strings.CutSuffix(name, "!")
+			if slices.Contains(strings.Split(words, "|"), chosen(name)) == not {
+				hinders = name
+				break
+			}
 		}
+		if hinders == "" {
+			return ""
+		}
+		first = cmp.Or(first, hinders)
 	}
-	return ""
+	return first
 }
 
 // parse returns the value of text, or an error that says what is allowed.
@@ -97,17 +109,20 @@ func (p Param) parse(text string) (any, error) {
 		}
 		return text, nil
 	}
-	if p.Type == NumberOrWord && slices.Contains(p.words, text) {
+	if p.Type != Count && slices.Contains(p.words, text) {
 		return text, nil
 	}
 	if p.auto != "" && text == p.auto {
 		return 0.0, nil
 	}
 	refused := fmt.Errorf("parameter %s: %q is not allowed, want %s", p.Name, text, p.Allowed)
-	if p.Type == Count { // not by way of float64, which rounds beyond 2⁵³
+	if p.Type == Count || p.Type == CountOrWord { // not by way of float64, which rounds beyond 2⁵³
 		n, err := strconv.Atoi(text)
 		if err != nil || !p.within.AdmitsInt(n) {
 			return nil, refused
+		}
+		if p.Type == CountOrWord {
+			return text, nil
 		}
 		return n, nil
 	}
@@ -131,7 +146,7 @@ func (v Values) Float(name string) float64 { return value[float64](v, name) }
 // Int returns the value of a Count. It panics like Float.
 func (v Values) Int(name string) int { return value[int](v, name) }
 
-// Text returns the value of a Choice or a NumberOrWord. It panics like Float.
+// Text returns the value of a Choice, a NumberOrWord or a CountOrWord. It panics like Float.
 func (v Values) Text(name string) string { return value[string](v, name) }
 
 func value[T any](v Values, name string) T {

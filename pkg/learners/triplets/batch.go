@@ -54,7 +54,7 @@ type BatchParams struct {
 	// Loss is the loss of a triplet; the zero value is GNMDS.
 	Loss Loss
 	// Tau is τ, the weight of the trace, from 0 to MaxStep.
-	Tau float64 `range:">= 0 and <= 1e100" words:"auto" doc:"weight of the trace, which makes the rank low; auto tries 100, 10, 1, 0.1 and 0.01 on a fifth of the questions"`
+	Tau float64 `range:">= 0 and <= 1e100" words:"auto" doc:"weight of the trace, which makes the rank low; auto tries 100, 10, 1, 0.1 and 0.01 on held-out questions"`
 	// Margin is the margin of GNMDS, greater than 0 and at most MaxStep; 0 means 1.
 	Margin float64 `range:"> 0 and <= 1e100" doc:"margin of the hinge loss"`
 	// Mu is μ of CKL, greater than 0 and at most MaxStep; 0 means 0.05.
@@ -95,7 +95,7 @@ func (p BatchParams) check() error {
 	}
 	switch {
 	case p.Loss < GNMDS || p.Loss > CKL:
-		return fmt.Errorf("loss: %d is not allowed, want GNMDS, STE or CKL", int(p.Loss))
+		return fmt.Errorf("loss: %v is not allowed for a kernel, want gnmds, ste or ckl; coordinates have tste and soe, too", p.Loss)
 	case p.Method < BatchFactored || p.Method > BatchFixed:
 		return fmt.Errorf("method: %d is not allowed, want BatchFactored, BatchAccelerated, BatchLineSearch or BatchFixed", int(p.Method))
 	case p.Method == BatchFixed && p.Delta == 0:

@@ -12,14 +12,18 @@ import "math"
 type batchLoss struct {
 	loss       Loss
 	margin, mu float64
+	alpha      float64   // α of TSTE
 	epsilon    float64   // ε; 0: the hinge itself, and a subgradient of it
 	c          []float64 // of each triplet, if ε > 0
 }
 
 // zero returns the loss of a triplet under K = 0.
 func (l *batchLoss) zero() float64 {
-	if l.loss == GNMDS {
+	switch l.loss {
+	case GNMDS:
 		return l.margin
+	case SOE:
+		return l.margin * l.margin
 	}
 	return math.Ln2
 }
@@ -52,6 +56,21 @@ func (l *batchLoss) smooth(near, far, wn, wf []float64) float64 {
 			q := p + l.mu + n
 			v, dn = math.Log(q/p), 1/q
 			df = dn - 1/p
+		case TSTE: // log(1 + exp x), x = (α+1)/2 · log((α + d²(A, Near)) / (α + d²(A, Far)))
+			half := (l.alpha + 1) / 2
+			v, dn = logistic(half * logRatio(n-f, l.alpha+f, l.alpha+n))
+			dn, df = dn*half/(l.alpha+n), -dn*half/(l.alpha+f)
+		case SOE:
+			near, far := math.Sqrt(n), math.Sqrt(f)
+			if short := near - far + l.margin; short > 0 {
+				v = short * short
+				if near > 0 { // at 0 the subgradient 0
+					dn = short / near
+				}
+				if far > 0 {
+					df = -short / far
+				}
+			}
 		}
 		sum += v
 		if wn != nil {
@@ -69,19 +88,19 @@ func (l *batchLoss) envelope(t int, x float64) (h, alpha float64) {
 		}
 		return 0, 0
 	}
-	alpha = l.alpha(t, x)
+	alpha = l.weight(t, x)
 	d := alpha - l.c[t]
 	return alpha*x - l.epsilon/2*d*d, alpha
 }
 
-func (l *batchLoss) alpha(t int, x float64) float64 {
+func (l *batchLoss) weight(t int, x float64) float64 {
 	return min(1, max(0, l.c[t]+x/l.epsilon))
 }
 
 // move moves the multipliers c to α.
 func (l *batchLoss) move(near, far []float64) {
 	for t, n := range near {
-		l.c[t] = l.alpha(t, n-far[t]+l.margin)
+		l.c[t] = l.weight(t, n-far[t]+l.margin)
 	}
 }
 
@@ -99,6 +118,14 @@ func (l *batchLoss) conjugate(alpha []float64, c float64) float64 {
 		}
 	}
 	return sum
+}
+
+// logRatio returns log(b/a), where b = a + d: where they are near to each other, by their difference.
+func logRatio(d, a, b float64) float64 {
+	if r := d / a; math.Abs(r) < 0.5 {
+		return math.Log1p(r)
+	}
+	return math.Log(b) - math.Log(a)
 }
 
 // logistic returns log(1 + exp x), up to ε, and its derivative.

@@ -28,6 +28,8 @@ const (
 	settling = 0.7
 	// leastSmoothing bounds ε of the hinge's envelope from below, in units of the margin.
 	leastSmoothing = 1e-4
+	// stalled is what F of SOE is to fall in legLeast iterations, in units of Tol·F(0).
+	stalled = 1e-3
 )
 
 // CoordinatesParams are the parameters of FitCoordinates.
@@ -36,14 +38,16 @@ type CoordinatesParams struct {
 	Loss Loss
 	// Tau is τ, the weight of the sum of squares of X, which is trace XXᵀ, from 0 to MaxStep.
 	Tau float64 `range:">= 0 and <= 1e100"`
-	// Margin is the margin of GNMDS, greater than 0 and at most MaxStep; 0 means 1.
+	// Margin is the margin of GNMDS and SOE, greater than 0 and at most MaxStep; 0 means 1.
 	Margin float64 `range:"> 0 and <= 1e100"`
 	// Mu is μ of CKL, greater than 0 and at most MaxStep; 0 means 0.05.
 	Mu float64 `range:"> 0 and <= 1e100"`
+	// Alpha is α of TSTE, the degrees of freedom, greater than 0 and at most MaxStep; 0 means max(1, Dim − 1).
+	Alpha float64 `range:"> 0 and <= 1e100" default:"0" doc:"degrees of freedom of Student's t, whose tail is heavy where they are few; 0 is dim - 1, at least 1"`
 	// Dim ≥ 1 is d, the number of coordinates; 0 means 2.
-	Dim int `range:">= 1"`
+	Dim int `range:">= 1" words:"auto" default:"2" doc:"number of coordinates; auto tries 1 to 6 on held-out questions and takes the smallest within a standard error of the best"`
 	// Starts ≥ 1 is the number of starts, of which the best is kept; 0 means 10.
-	Starts int `range:">= 1"`
+	Starts int `range:">= 1" doc:"starts from random coordinates, of which the best is kept"`
 	// Iterations ≥ 1 is the cap on iterations of a start; 0 means 5000.
 	Iterations int `range:">= 1"`
 	// Tol is the Residual at which a start ends, greater than 0 and at most MaxStep; 0 means 1e-3.
@@ -54,11 +58,12 @@ type CoordinatesParams struct {
 	Progress func(learners.Progress)
 }
 
-// Resolved returns p with its defaults filled in: Margin = 1, Mu = 0.05, Dim = 2, Starts = 10, Iterations = 5000, Tol = 1e-3.
+// Resolved returns p with its defaults filled in: Margin = 1, Mu = 0.05, Dim = 2, Alpha = max(1, Dim − 1), Starts = 10, Iterations = 5000, Tol = 1e-3.
 func (p CoordinatesParams) Resolved() CoordinatesParams {
 	p.Margin = cmp.Or(p.Margin, 1)
 	p.Mu = cmp.Or(p.Mu, 0.05)
 	p.Dim = cmp.Or(p.Dim, 2)
+	p.Alpha = cmp.Or(p.Alpha, max(1, float64(p.Dim)-1))
 	p.Starts = cmp.Or(p.Starts, 10)
 	p.Iterations = cmp.Or(p.Iterations, 5000)
 	p.Tol = cmp.Or(p.Tol, 1e-3)
@@ -67,8 +72,8 @@ func (p CoordinatesParams) Resolved() CoordinatesParams {
 
 // check is for resolved parameters.
 func (p CoordinatesParams) check() error {
-	if p.Loss < GNMDS || p.Loss > CKL {
-		return fmt.Errorf("loss: %d is not allowed, want GNMDS, STE or CKL", int(p.Loss))
+	if p.Loss < GNMDS || p.Loss > SOE {
+		return fmt.Errorf("loss: %d is not allowed, want GNMDS, STE, CKL, TSTE or SOE", int(p.Loss))
 	}
 	return ranges.Check("", p)
 }
@@ -77,7 +82,7 @@ func (p CoordinatesParams) check() error {
 type CoordinatesStart struct {
 	// X is n×d: a row of coordinates per object.
 	X *mat.Dense
-	// Result has learners.Converged if Residual ≤ Tol, learners.NoProgress if no step lowered the objective, else
+	// Result has learners.Converged if Residual ≤ Tol, learners.NoProgress if no step lowered the objective, or 20 of SOE hardly, else
 	// learners.IterationCap. Residual is that of a stationary point, which says nothing of other minima; see FitCoordinates.
 	learners.Result
 	// Objective is Σ l(XXᵀ, t) + τ‖X‖²_F.
@@ -104,14 +109,16 @@ type CoordinatesResult struct {
 //
 //	F(X) = Σ_t l(XXᵀ, t) + τ‖X‖²_F  over the n×d matrices X,
 //
-// with the losses of FitBatch as functions of the squared distances ‖x_i − x_j‖² of the rows. These are the embeddings in d dimensions that
-// GNMDS (Agarwal et al. 2007), STE (van der Maaten and Weinberger 2012) and CKL (Tamuz et al. 2011) are also used as. With the bound d on
+// with the losses of FitBatch, TSTE and SOE as functions of the squared distances ‖x_i − x_j‖² of the rows. These are the embeddings in d
+// dimensions of GNMDS (Agarwal et al. 2007), CKL (Tamuz et al. 2011), STE and t-STE (van der Maaten and Weinberger 2012) and SOE (Terada and
+// von Luxburg 2014). With the bound d on
 // the rank the problem is not convex, "which only guarantee convergence to a local minimum. In the typical non-convex batch setting,
 // multiple solutions are found with different initializations and the best is chosen among them" (Heim, Berger, Seversky,
 // Hauskrecht, SDM 2015, Section 2): FitCoordinates does that. Without a reason to want few dimensions, FitBatch has no such minima, and proves
 // how near it is to the least.
 //
-// A start draws the entries of X from N(0, 1/d), by which the mean squared distance is 2, as under K = I. L-BFGS then descends by the gradient
+// A start draws the entries of X from N(0, u²/d), by which the mean squared distance is 2u²; u is the margin of SOE, whose solutions scale with
+// it, and 1 of the others, as under K = I. L-BFGS then descends by the gradient
 //
 //	∂F/∂x_i = 2τx_i + 2Σ_j w_ij(x_i − x_j),
 //
@@ -119,7 +126,9 @@ type CoordinatesResult struct {
 // multipliers, which move every 20 iterations, as in FitBatch; the envelope is wide at first, which smooths away local minima, and sharpens while
 // the residual does not settle. The X that is kept is that of the least F on the way.
 //
-// Residual is ‖∇F‖·max(‖X‖, √n)/F(0), 0 at a stationary point, of GNMDS with the gradient right after the multipliers have moved.
+// Residual is ‖∇F‖·max(‖X‖, u√n)/F(0), 0 at a stationary point, of GNMDS with the gradient right after the multipliers have moved.
+// SOE has a kink where two objects that an answer calls near coincide, as they do at many minima. There the residual does not vanish: a start ends with
+// learners.NoProgress once 20 iterations lower F by less than Tol·F(0)/1000.
 // A start ends at Tol, or at the cap. With few triplets and τ = 0 the infimum may lie at infinity; the starts then end at the cap, or where F is nearly 0.
 //
 // An iteration takes time proportional to d times the number of different pairs in ts, plus the number of triplets. Memory is that of Starts + 12
@@ -172,7 +181,7 @@ func fitCoordinates(ctx context.Context, rng *rand.Rand, n int, ts []metric.Trip
 		if x == nil || i > 0 {
 			x = make([]float64, n*p.Dim)
 			for j := range x {
-				x[j] = rng.NormFloat64() / math.Sqrt(float64(p.Dim))
+				x[j] = f.unit * rng.NormFloat64() / math.Sqrt(float64(p.Dim))
 			}
 		}
 		s, err := f.descend(x)
@@ -215,6 +224,7 @@ type coordinatesFit struct {
 	ctx        context.Context
 	p          CoordinatesParams
 	n          int
+	unit       float64 // u
 	loss       batchLoss
 	pair       [][2]int // the different pairs of objects in the triplets
 	nearPair   []int    // of each triplet: which pair A and Near are
@@ -233,13 +243,16 @@ type coordinatesFit struct {
 
 func newCoordinatesFit(ctx context.Context, n int, ts []metric.Triplet, p CoordinatesParams) *coordinatesFit {
 	f := &coordinatesFit{
-		State: lbfgs.New(n*p.Dim, memory), ctx: ctx, p: p, n: n, loss: batchLoss{loss: p.Loss, margin: p.Margin, mu: p.Mu},
+		State: lbfgs.New(n*p.Dim, memory), ctx: ctx, p: p, n: n, unit: 1, loss: batchLoss{loss: p.Loss, margin: p.Margin, mu: p.Mu, alpha: p.Alpha},
 		nearPair: make([]int, len(ts)), farPair: make([]int, len(ts)),
 		near: make([]float64, len(ts)), far: make([]float64, len(ts)), wn: make([]float64, len(ts)), wf: make([]float64, len(ts)),
 		best: make([]float64, n*p.Dim), leastOfAll: math.Inf(1),
 	}
 	if p.Loss == GNMDS {
 		f.loss.epsilon, f.loss.c = smoothingFactored*p.Margin, make([]float64, len(ts)) // of the first start
+	}
+	if p.Loss == SOE {
+		f.unit = p.Margin
 	}
 	known := map[[2]int]int{}
 	number := func(i, j int) int {
@@ -328,9 +341,9 @@ func (f *coordinatesFit) forget() {
 	f.Scale = 0.1 * f.size() / math.Sqrt(vector.Dot(f.G, f.G))
 }
 
-// size is that of X, at least that of I.
+// size is that of X, at least that of uI.
 func (f *coordinatesFit) size() float64 {
-	return max(math.Sqrt(vector.Dot(f.X, f.X)), math.Sqrt(float64(f.n)))
+	return max(math.Sqrt(vector.Dot(f.X, f.X)), f.unit*math.Sqrt(float64(f.n)))
 }
 
 func (f *coordinatesFit) residual() float64 {
@@ -364,6 +377,7 @@ func (f *coordinatesFit) descend(x []float64) (CoordinatesStart, error) {
 func (f *coordinatesFit) iterate() (status learners.Status, residual float64) {
 	moved := true // the multipliers are those of x; without them always
 	last := math.Inf(1)
+	before := math.Inf(1) // F, legLeast iterations ago
 	for {
 		if f.loss.epsilon > 0 && f.iteration%legLeast == 0 && !moved {
 			f.loss.move(f.near, f.far)
@@ -403,6 +417,12 @@ func (f *coordinatesFit) iterate() (status learners.Status, residual float64) {
 		}
 		f.iteration++
 		moved = f.loss.epsilon == 0
+		if f.p.Loss == SOE && f.iteration%legLeast == 0 {
+			if r := f.residual(); r > f.p.Tol && before-f.objective < stalled*f.p.Tol*f.loss.zero()*float64(len(f.near)) {
+				return learners.NoProgress, r
+			}
+			before = f.objective
+		}
 	}
 }
 

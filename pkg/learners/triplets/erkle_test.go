@@ -577,7 +577,7 @@ func TestNames(t *testing.T) {
 		MarshalText() ([]byte, error)
 	}
 	for want, v := range map[string]named{
-		"gnmds": GNMDS, "ste": STE, "ckl": CKL, "pa": StepPassiveAggressive, "constant": StepConstant, "inverse-sqrt": StepInverseSqrt, "inverse": StepInverse,
+		"gnmds": GNMDS, "ste": STE, "ckl": CKL, "tste": TSTE, "soe": SOE, "pa": StepPassiveAggressive, "constant": StepConstant, "inverse-sqrt": StepInverseSqrt, "inverse": StepInverse,
 		"printed": GradientPrinted, "frobenius": GradientFrobenius, "structured": ProjectStructured, "printed-rule": ProjectPrintedRule, "dense": ProjectDense,
 	} {
 		if text, err := v.MarshalText(); err != nil || string(text) != want || v.String() != want {
@@ -604,7 +604,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	var l Loss
-	if err := l.UnmarshalText([]byte("hinge")); err == nil || err.Error() != `"hinge" is not allowed, want one of gnmds, ste, ckl` {
+	if err := l.UnmarshalText([]byte("hinge")); err == nil || err.Error() != `"hinge" is not allowed, want one of gnmds, ste, ckl, tste, soe` {
 		t.Errorf("hinge: %v", err)
 	}
 	if Certificate(9).String() != "Certificate(9)" || CertificateBound.String() != "bound" || Projection(-1).String() != "Projection(-1)" {

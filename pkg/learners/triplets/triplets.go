@@ -12,6 +12,9 @@
 //	  GNMDS     its loss if margins matter: convex; few triplets count
 //	  STE       its loss if answers are noisy: convex, probabilities of answers
 //	  CKL       its loss if ratios of distances matter; not convex
+//	FitCoordinates  coordinates in few dimensions, to draw or to read: from several starts; it chooses how many dimensions
+//	  TSTE      its loss if some answers are far off
+//	  SOE       its loss if answers have few errors
 //	Selector    which question to ask next
 //
 // If the objects have features, package itml learns a metric from triplets (itml.FitNearer), which serves new objects, too.
@@ -61,19 +64,26 @@ const (
 	STE
 	// CKL is −log p with p = (μ + d²(A, Far)) / (2μ + d²(A, Near) + d²(A, Far)) of
 	// the Crowd Kernel (Tamuz et al. 2011). It does not depend on D alone and is
-	// not convex; only FitBatch has it.
+	// not convex; only FitBatch and FitCoordinates have it.
 	CKL
+	// TSTE is −log p with p = k(Near) / (k(Near) + k(Far)) and k(j) = (1 + d²(A, j)/α)^(−(α+1)/2), the kernel of Student's t with α degrees
+	// of freedom (van der Maaten, Weinberger 2012, Section 3). Its tail is heavy: an answer that is far from satisfied pulls little. It is not
+	// convex; only FitCoordinates has it.
+	TSTE
+	// SOE is max(0, d(A, Near) + margin − d(A, Far))² of Soft Ordinal Embedding, in distances that are not squared (Terada, von Luxburg
+	// 2014, Eq. 1). The margin alone sets the scale. It is not convex; only FitCoordinates has it.
+	SOE
 )
 
-var lossNames = enum.Of[Loss]("Loss(%d)", "gnmds", "ste", "ckl")
+var lossNames = enum.Of[Loss]("Loss(%d)", "gnmds", "ste", "ckl", "tste", "soe")
 
-// String returns "gnmds", "ste" or "ckl".
+// String returns "gnmds", "ste", "ckl", "tste" or "soe".
 func (l Loss) String() string { return lossNames.Text(l) }
 
 // MarshalText returns String.
 func (l Loss) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// UnmarshalText reads what String returns of the three losses.
+// UnmarshalText reads what String returns of the five losses.
 func (l *Loss) UnmarshalText(text []byte) error { return lossNames.Unmarshal(l, text) }
 
 // Check returns an error unless t compares three objects of 0 to n−1 in which

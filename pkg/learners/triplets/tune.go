@@ -22,7 +22,7 @@ const DefaultTau = 1.
 // tunedTaus are the weights of the trace that FitTuned tries by default, the largest first.
 var tunedTaus = []float64{100, 10, 1, 0.1, 0.01}
 
-// tunedFolds says which share of the questions FitTuned holds out, and leastTuned how many questions it wants.
+// tunedFolds says which share of the questions is held out, and leastTuned how many questions a choice wants.
 const (
 	tunedFolds = 5
 	leastTuned = 10
@@ -33,6 +33,8 @@ type TunedParams struct {
 	BatchParams
 	// Taus are the candidates for τ, each from 0 to MaxStep; nil means 100, 10, 1, 0.1 and 0.01.
 	Taus []float64 `range:">= 0 and <= 1e100"`
+	// Threes says that answers are about three objects, such as the odd one out: all triplets of the same three then are one question.
+	Threes bool
 }
 
 // Resolved returns p with its defaults filled in: those of BatchParams, and Taus.
@@ -84,16 +86,9 @@ func fitTuned(ctx context.Context, rng *rand.Rand, n int, ts []metric.Triplet, p
 		}
 	}
 	fits := 1
-	if fold, err := sample.TripletFolds(rng, ts, leastTuned); err == nil { // there are enough
+	if fold, err := sample.TripletFolds(rng, ts, leastTuned, p.Threes); err == nil { // there are enough
 		fits = len(p.Taus) + 1
-		var parts [2][]metric.Triplet // to learn from, and held out
-		for i, t := range ts {
-			k := 0
-			if fold[i] < leastTuned/tunedFolds {
-				k = 1
-			}
-			parts[k] = append(parts[k], t)
-		}
+		learned, tested := sample.PartTriplets(ts, fifths(fold), 0)
 		best := 2.
 		var last mat.Symmetric
 		for k, tau := range p.Taus {
@@ -102,12 +97,12 @@ func fitTuned(ctx context.Context, rng *rand.Rand, n int, ts []metric.Triplet, p
 			if last != nil && mat.Trace(last) > 0 {
 				q.Initial = last
 			}
-			r, err := FitBatch(ctx, n, parts[0], q)
+			r, err := FitBatch(ctx, n, learned, q)
 			if err != nil {
 				return out, err
 			}
 			last = r.Kernel
-			_, wrong := Errors(r.Kernel, parts[1])
+			_, wrong := Errors(r.Kernel, tested)
 			errors = append(errors, wrong)
 			if wrong < best || wrong == best && tau > chosen {
 				best, chosen = wrong, tau
@@ -119,4 +114,12 @@ func fitTuned(ctx context.Context, rng *rand.Rand, n int, ts []metric.Triplet, p
 	out, err = FitBatch(ctx, n, ts, q)
 	out.Errors = errors
 	return out, err
+}
+
+// fifths joins leastTuned folds into tunedFolds.
+func fifths(fold []int) []int {
+	for i, k := range fold {
+		fold[i] = k * tunedFolds / leastTuned
+	}
+	return fold
 }
