@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
@@ -64,8 +65,8 @@ type TunedCoordinatesResult struct {
 // object A and the two that are compared with it; all answers to one stay together. It holds out each of five fifths of the questions in turn, and counts the
 // triplets about them that the fit to the others does not satisfy. Of τ it takes the one of the least error,
 // the largest of equals. Of Dims it takes the smallest whose error is at most one standard error above the least one: the
-// one-standard-error rule of Breiman et al. 1984 (Section 3.4.3), with the standard error of the difference over the held-out triplets, since both are
-// tested on the same. X is then fitted to all triplets.
+// one-standard-error rule of Breiman et al. 1984 (Section 3.4.3), with the standard error that the difference over the same held-out triplets has if neither
+// is better (McNemar 1947), so that one triplet alone never decides. X is then fitted to all triplets.
 //
 // The fits by which it chooses a dimension have the same Alpha, 1 unless it is given, lest the tail is chosen in place of the dimension. The fits by which it
 // chooses have 3 starts at most, the first of them at the X of the τ before, and 500 iterations at most. With fewer than 10 questions
@@ -76,7 +77,19 @@ func FitTunedCoordinates(ctx context.Context, rng *rand.Rand, n int, ts []metric
 	if rng == nil {
 		panic("triplets: FitTunedCoordinates: rng is nil")
 	}
-	r, err := fitTunedCoordinates(ctx, rng, n, ts, p.Resolved())
+	own := rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())) // what is abandoned goes on drawing
+	fit := func(ctx context.Context, progress func(learners.Progress)) (TunedCoordinatesResult, error) {
+		p.Progress = progress
+		return fitTunedCoordinates(ctx, own, n, ts, p.Resolved())
+	}
+	var r TunedCoordinatesResult
+	var err error
+	if abandon.Long(len(ts), 32) { // there are loops over triplets that do not look at ctx
+		ts, p.Taus, p.Dims = slices.Clone(ts), slices.Clone(p.Taus), slices.Clone(p.Dims)
+		r, err = abandon.Run(ctx, "fit", p.Progress, fit)
+	} else {
+		r, err = fit(ctx, p.Progress)
+	}
 	if err != nil {
 		return TunedCoordinatesResult{}, fmt.Errorf("coordinates: %w", err)
 	}
@@ -209,7 +222,7 @@ func (p TunedCoordinatesParams) choose(out *TunedCoordinatesResult, wrong [][]ui
 		above := out.Errors[i] - out.Errors[least]
 		var squares float64
 		for k, h := range wrong[best[i]] {
-			d := (float64(h)-float64(wrong[best[least]][k]))/2 - above
+			d := (float64(h) - float64(wrong[best[least]][k])) / 2
 			squares += d * d
 		}
 		if above <= math.Sqrt(squares)/m {
