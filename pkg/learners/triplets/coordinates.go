@@ -175,6 +175,9 @@ func fitCoordinates(ctx context.Context, rng *rand.Rand, n int, ts []metric.Trip
 		return r, fmt.Errorf("initial: %w", err)
 	}
 	f := newCoordinatesFit(ctx, n, ts, p)
+	if err := ctx.Err(); err != nil {
+		return r, err
+	}
 	r.Best = -1
 	for i := range p.Starts {
 		x := first
@@ -268,7 +271,7 @@ func newCoordinatesFit(ctx context.Context, n int, ts []metric.Triplet, p Coordi
 	}
 	for i, t := range ts {
 		if i%4096 == 0 && ctx.Err() != nil {
-			break // the first iteration tells
+			break // the caller tells
 		}
 		f.nearPair[i], f.farPair[i] = number(t.A, t.Near), number(t.A, t.Far)
 	}
