@@ -47,10 +47,10 @@ var MMC = experiment.Spec{
 	Trials:  experiment.Trials(6),
 	Kinds:   mmcKinds,
 	Columns: mmcColumns,
-	Pending: true,
 	Trial:   mmcTrial,
 	Views:   mmcViews,
 	Claims:  mmcClaims,
+	Choices: protocol.DivergenceChoices,
 	Cost:    20 * time.Second,
 }
 
@@ -260,7 +260,7 @@ func mmcTimes(name string) frame.Measure {
 var mmcStyles = protocol.StylesWith(plots.Ordered(protocol.LogDetLinear, mmcPublished, mmcSolved, mmcDiagonal))
 
 var mmcViews = []experiment.View{
-	{Name: "mmc", Title: "Error of nearest neighbours under MMC", Draw: frame.View{
+	{Name: "mmc", Title: "Error of nearest neighbours under MMC", Draw: experiment.WithEnds(frame.View{
 		From: scaled, Columns: 2, Missing: "errors on any data set",
 		Panels: frame.PerGroup(func(cells []string) frame.Panel {
 			p := frame.Panel{Panel: plots.Panel{Title: "features " + cells[0], XLabel: "test error (%)"}}
@@ -273,7 +273,7 @@ var mmcViews = []experiment.View{
 			return vectors.ErrorCell(m+" (%)", vectors.ErrorOf(m))
 		})...)},
 		Caption: vectors.Shown("Test error of the k nearest training rows under each metric, learned from the same pairs.", mmcProtocol),
-	}.Draw},
+	}.Draw, protocol.DivergenceChoices)},
 	{Name: "mmc-time", Title: "CPU time of fits of MMC, and what it reaches", DrawTimed: frame.DrawTimed(mmcPhaseOf, frame.View{
 		From: scaled, Columns: 2, Missing: "times",
 		Panels: frame.PerGroup(func(cells []string) frame.Panel {
