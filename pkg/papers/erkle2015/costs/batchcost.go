@@ -27,7 +27,6 @@ var BatchCost = experiment.Spec{
 	Source:  "Sections 1 and 4: the projection \"is of O(n³) time complexity for n objects\"",
 	Version: 1,
 	Timing:  true,
-	Pending: true,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		s := batchCostSettings{Objects: []int{100, 200, 400, 800, 1600}, Delta: fig2Delta}
 		if scale == experiment.Smoke {
