@@ -188,8 +188,11 @@ func (a *app) printFit(f *fitFlags, q *posed, on ready, m model.Fitted, made *ma
 		say(pairs > 0, "pairs at squared distances up to %.6g are taken for similar: %.1f %% of the pairs of the fit are wrong", m.Threshold(), 100*float64(rep.Wrong)/float64(max(pairs, 1)))
 	case *model.Compared:
 		what := "learned kernel contradicts"
-		if rep.Dim > 0 {
-			what = plural.Of(rep.Dim, "fitted coordinate") + " contradict"
+		switch {
+		case rep.Dim == 1:
+			what = "fitted coordinate contradicts"
+		case rep.Dim > 1:
+			what = fmt.Sprintf("%d fitted coordinates contradict", rep.Dim)
 		}
 		say(true, "the %s %.2f %% of the comparisons that it was learned from; metriclab evaluate tells of others", what, 100*rep.Error)
 	case *model.Gram:

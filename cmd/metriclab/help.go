@@ -143,18 +143,26 @@ neither known as a header nor names objects of later rows is an error: --columns
 a=head,near=winner,far=loser says by name or number what it is, --no-header that it is
 data. Objects are numbers from 0, or names if a cell is no whole number; 1 and 1.0 are
 one. --objects says how many numbers there are. The .npy arrays of cblearn have this
-form, and a fourth column of responses. MAT-files such as that of the music set, and
+form, and a fourth column of responses. Answers about three objects are two comparisons
+each: columns odd, a and b say which is the odd one out ("a is nearer to b than to it",
+and so is b to a), central, a and b which is the most central ("a is nearer to it than to
+b", and so is b). Without a header --columns odd=1,a=2,b=3 says so. MAT-files such as that of the music set, and
 JSON with votes such as that of the material set, are read as well. Comparisons
 whose objects are not distinct, and tied votes, are dropped and counted.`
 
 // aboutFitTriplets is the part of fit's help on what it makes of them.
-const aboutFitTriplets = `fit --triplets learns a kernel of the objects that occur. --out is the file of the
-model. --coordinates, .csv or .npy, is that of --dim coordinates of each object, along
-which the objects vary most; the CSV file has the name or number of the object first,
-as it is. --guard-formulas writes ' before one that a spreadsheet would run.
-Distances between coordinates are the learned ones in as many dimensions as objects.
-metriclab plot --model shows the objects. There is no map for new ones.
+const aboutFitTriplets = `fit --triplets learns a kernel of the objects that occur, with --dim D as many
+coordinates: gnmds, ste, ckl, tste and soe are fitted in them directly, from several
+starts, while a kernel that is cut to D dimensions, as that of erkle, keeps fewer of the
+comparisons. tste and soe have coordinates alone, by default two. --param dim=auto chooses
+how many by held-out questions. --out is the file of the model. --coordinates, .csv or
+.npy, is that of the coordinates of each object, by default two; the CSV file has the name
+or number of the object first, as it is. --guard-formulas writes ' before one that a
+spreadsheet would run. metriclab plot --model shows the objects, pale those that few
+comparisons name. There is no map for new ones.
 
+  metriclab fit --triplets answers.csv --learner tste --dim 2 --out map.json
+  metriclab plot --model map.json --out map.png
   metriclab fit --triplets answers.csv --learner ste --dim 2 --coordinates z.csv
   metriclab evaluate --triplets answers.csv --learner ste`
 

@@ -180,7 +180,7 @@ var sizesShown = []catalog.Size{
 var orders = map[catalog.Feedback]string{
 	catalog.Triplets:       "n objects: memory of the order of n², and as much time for a comparison that changes the kernel.",
 	catalog.VectorTriplets: "d features: memory and time of the order of d²; of sparse vectors, time of the product of their numbers of entries.",
-	catalog.Comparisons:    "n objects: memory of the order of n², time at most of the order of n³ for an iteration.",
+	catalog.Comparisons:    "n objects: memory of the order of n², time at most of the order of n³ for an iteration, in few coordinates of that of the comparisons.",
 	catalog.Costs:          "a objects and b prototypes: memory of the order of a·b; a round takes as much time, and that of its sampler.",
 	catalog.Constraints:    "n objects with constraints: memory of the order of n², time of the order of n³ for an iteration.",
 }

@@ -63,6 +63,9 @@ func (t answers) fit(ctx context.Context, f fitting, told Progress) (Fitted, err
 	if err != nil {
 		return nil, fmt.Errorf("model: %s: %w", set.Name, err)
 	}
+	if err := f.fitsDim(len(c.names)); err != nil {
+		return nil, err
+	}
 	if c.k, err = learnTriplets(ctx, f, len(c.names), ts, set.Threes > 0, told, &c.report); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
@@ -119,8 +122,13 @@ func (t answers) lay(p *Comparing, fits *[]fitting, facts *Facts) (*course, erro
 		}
 	}
 	facts.Measures, facts.Items, facts.Known, facts.Agreement, facts.Choice = byAnswers, n, len(ts), &agreement, "tau"
-	if slices.ContainsFunc(*fits, func(f fitting) bool { return f.recipe.Params["dim"] == "auto" }) {
-		facts.Choice = "dim"
+	for _, f := range *fits {
+		if err := f.fitsDim(n); err != nil {
+			return nil, err
+		}
+		if f.recipe.Params["dim"] == "auto" {
+			facts.Choice = "dim"
+		}
 	}
 	return &course{
 		splits: plan.Folds * plan.Repeats, ratio: 1 / float64(plan.Folds-1),

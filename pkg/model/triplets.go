@@ -79,6 +79,14 @@ func (c *Compared) number(set *feedback.Triplets) ([]metric.Triplet, error) {
 	return ts, nil
 }
 
+// fitsDim returns an error if a recipe asks for more coordinates than objects.
+func (f fitting) fitsDim(n int) error {
+	if d, _ := strconv.Atoi(f.recipe.Params["dim"]); d > n {
+		return notAllowed("dim: %d is not allowed, want 1 to the number of objects, %d", d, n)
+	}
+	return nil
+}
+
 // learnTriplets returns the kernel of n objects, and reports. threes is catalog.Input.Threes.
 func learnTriplets(ctx context.Context, f fitting, n int, ts []metric.Triplet, threes bool, p Progress, rep *Report) (*mat.SymDense, error) {
 	e, passes := f.entry, f.recipe.Passes
@@ -87,9 +95,6 @@ func learnTriplets(ctx context.Context, f fitting, n int, ts []metric.Triplet, t
 	}
 	if err := limits.Check(fmt.Sprintf("kernels of %d objects", n), limits.Floats(3, n, n)); err != nil {
 		return nil, err
-	}
-	if d, _ := strconv.Atoi(f.recipe.Params["dim"]); d > n {
-		return nil, notAllowed("dim: %d is not allowed, want 1 to the number of objects, %d", d, n)
 	}
 	if !e.Feedback.Online() {
 		r, err := e.Fit(ctx, catalog.Input{Triplets: ts, Objects: n, Threes: threes}, f.values, p.of())

@@ -477,7 +477,7 @@ func TestOursChoices(t *testing.T) {
 
 func TestOursRefuses(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := ours(t.Context(), "nothing", dir, stopwatch()); err == nil || !strings.Contains(err.Error(), `no work "nothing", only batch, eigen, erkle, fda, folds, itml, knn, lmnn, medoids, nca, pca, pola, product, rmp`) {
+	if _, err := ours(t.Context(), "nothing", dir, stopwatch()); err == nil || !strings.Contains(err.Error(), `no work "nothing", only batch, coordinates, eigen, erkle, fda, folds, itml, knn, lmnn, medoids, nca, pca, pola, product, rmp`) {
 		t.Errorf("error %v", err)
 	}
 	if _, err := ours(t.Context(), "eigen", dir, stopwatch()); err == nil {

@@ -259,6 +259,18 @@ func allWorks(bin, scratch string) []work {
 	batch("GNMDS", triplets.GNMDS)
 	batch("STE", triplets.STE)
 	batch("CKL", triplets.CKL)
+	plane := func(ctx context.Context, n, count int) (func() error, error) {
+		ts := compared(source(n), n, count)
+		return func() error {
+			_, err := triplets.FitCoordinates(ctx, source(n), n, ts, triplets.CoordinatesParams{Loss: triplets.TSTE, Tau: 1, Starts: 1})
+			return err
+		}, nil
+	}
+	all = append(all,
+		work{panel: byObjects, name: "t-STE in the plane by objects", by: "n", fixed: "20 comparisons per object, a start", from: 16, most: 2048,
+			prepare: func(ctx context.Context, n int) (func() error, error) { return plane(ctx, n, 20*n) }},
+		work{panel: byAnswers, name: "t-STE in the plane by comparisons", by: "comparisons", fixed: "50 objects, a start", from: 250, most: 1 << 18,
+			prepare: func(ctx context.Context, m int) (func() error, error) { return plane(ctx, 50, m) }})
 	pass := func(n int) int { return 2 * n }
 	all = append(all, work{panel: byObjects, name: "ERKLE per comparison", by: "n", fixed: "2 comparisons per object from the start", from: 64, most: 8192, parts: pass,
 		prepare: func(_ context.Context, n int) (func() error, error) {

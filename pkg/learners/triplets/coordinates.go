@@ -254,18 +254,22 @@ func newCoordinatesFit(ctx context.Context, n int, ts []metric.Triplet, p Coordi
 	if p.Loss == SOE {
 		f.unit = p.Margin
 	}
-	known := map[[2]int]int{}
+	known := make(map[uint64]int, min(2*len(ts), n*n/2))
 	number := func(i, j int) int {
-		key := [2]int{min(i, j), max(i, j)}
+		i, j = min(i, j), max(i, j)
+		key := uint64(i)*uint64(n) + uint64(j)
 		k, ok := known[key]
 		if !ok {
 			k = len(f.pair)
 			known[key] = k
-			f.pair = append(f.pair, key)
+			f.pair = append(f.pair, [2]int{i, j})
 		}
 		return k
 	}
 	for i, t := range ts {
+		if i%4096 == 0 && ctx.Err() != nil {
+			break // the first iteration tells
+		}
 		f.nearPair[i], f.farPair[i] = number(t.A, t.Near), number(t.A, t.Far)
 	}
 	f.sq, f.w = make([]float64, len(f.pair)), make([]float64, len(f.pair))

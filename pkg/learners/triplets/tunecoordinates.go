@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/pkg/datasets/sample"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
@@ -76,7 +77,19 @@ func FitTunedCoordinates(ctx context.Context, rng *rand.Rand, n int, ts []metric
 	if rng == nil {
 		panic("triplets: FitTunedCoordinates: rng is nil")
 	}
-	r, err := fitTunedCoordinates(ctx, rng, n, ts, p.Resolved())
+	own := rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())) // what is abandoned goes on drawing
+	fit := func(ctx context.Context, progress func(learners.Progress)) (TunedCoordinatesResult, error) {
+		p.Progress = progress
+		return fitTunedCoordinates(ctx, own, n, ts, p.Resolved())
+	}
+	var r TunedCoordinatesResult
+	var err error
+	if abandon.Long(len(ts), 32) { // there are loops over triplets that do not look at ctx
+		ts, p.Taus, p.Dims = slices.Clone(ts), slices.Clone(p.Taus), slices.Clone(p.Dims)
+		r, err = abandon.Run(ctx, "fit", p.Progress, fit)
+	} else {
+		r, err = fit(ctx, p.Progress)
+	}
 	if err != nil {
 		return TunedCoordinatesResult{}, fmt.Errorf("coordinates: %w", err)
 	}
