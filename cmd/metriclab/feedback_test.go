@@ -118,6 +118,11 @@ func tripletFiles() map[string]string {
 			}
 		}
 	}
+	files["odd.csv"], files["threes.csv"] = "odd,a,b\n", ""
+	for _, o := range [][3]int{{0, 4, 5}, {5, 0, 1}, {3, 0, 1}, {2, 4, 5}, {5, 2, 3}, {0, 2, 3}, {0, 3, 4}, {5, 1, 2}} {
+		files["odd.csv"] += fmt.Sprintf("%d,%d,%d\n", o[0], o[1], o[2])
+		files["threes.csv"] += fmt.Sprintf("%d,%d,%d\n", min(o[0], o[1]), (o[0] + o[1] + o[2] - min(o[0], o[1]) - max(o[0], o[2])), max(o[0], o[2]))
+	}
 	files["t.csv"] = "a,near,far\n" + files["t.csv"] + "0,2,1\n3,3,1\n"
 	return files
 }
@@ -144,11 +149,13 @@ func TestGoldenTriplets(t *testing.T) {
 		"fit --triplets names.jsonl --learner gnmds --param tau=0.1 --dim 1 --coordinates z.npy",
 		"fit --triplets gap.csv --learner ckl --out m.json", "fit --triplets gap.csv --learner ckl --coordinates z.npy", "fit --triplets votes.json --learner gnmds --out m.json",
 		evaluate + "--learner gnmds", evaluate + "--learner erkle --passes 3 --dim 1 --folds 2 --repeats 1 --seed 3", evaluate + "--learner gnmds --param tau=1 --folds 2 --repeats 1 --json",
+		"fit --triplets odd.csv --learner soe --out m.json", "plot --model m.json --out p.svg", "fit --triplets threes.csv --columns central=2,a=1,b=3 --learner tste --param dim=auto --param starts=2 --coordinates z.csv",
+		"evaluate --triplets odd.csv --learner ste --dim 1 --folds 3 --repeats 1", evaluate + "--learner tste --param dim=auto --param starts=1 --folds 2 --repeats 1",
 		// errors
 		"transform table.csv --model m.json", "plot table.csv --model m.json --out p.png", "evaluate table.csv --model m.json",
 		"fit table.csv --label class --learner fda --out fda.json", "plot --model fda.json --out p.png", "plot --model m.json --format csv --out p.png", "plot --out p.png", "plot --model nowhere.json --out p.png",
 		fit + "--learner pola", fit, fit + "table.csv --learner ste", fit + "--learner ste --label 1", fit + "--learner ste --seed 3", fit + "--learner ste --passes 3", fit + "--learner erkle --passes 0",
-		fit + "--learner ste --dim 2", fit + "--learner ste --dim 7 --coordinates z.csv", fit + "--learner ste --dim 0 --coordinates z.csv", fit + "--learner ste --coordinates z.txt", fit + "--learner ste --coordinates t.csv",
+		fit + "--learner ste --dim 2", fit + "--learner erkle --dim 2", fit + "--learner ste --dim 2 --param dim=3", fit + "--learner ste --param starts=2", fit + "--learner soe --param dim=all", "fit --triplets threes.csv --columns odd=1,a=2 --learner soe --out m.json", fit + "--learner ste --dim 7 --coordinates z.csv", fit + "--learner ste --dim 0 --coordinates z.csv", fit + "--learner ste --coordinates z.txt", fit + "--learner ste --coordinates t.csv",
 		"fit --triplets t.csv --learner ste", "fit --triplets t.csv --learner ste --out z.csv", "fit --triplets= --learner ste --out m.json", fit + "--learner ste --param tau=-1", fit + "--learner ste --param tau=1 --param seed=2",
 		fit + "--learner ste --objects 4", fit + "--learner ste --objects 2", fit + "--learner ste --objects 99999999999", "fit --triplets names.jsonl --objects 6 --learner ste --out m.json",
 		"fit table.csv --label class --learner fda --objects 3 --out m.json", "fit table.csv --label class --learner ste --out m.json", "fit --triplets bad.csv --learner ste --out m.json", "fit --triplets far.csv --objects 5 --learner ste --out m.json",

@@ -103,10 +103,10 @@ var entries = []Entry{
 		"answers at hand all at once, of people who err by the ratio of the two distances; choosing the next question is built on it",
 		"Tamuz, Liu, Belongie, Shamir, Kalai. Adaptively Learning the Crowd Kernel. ICML 2011", declared[triplets.BatchParams]("mu")...),
 	comparisons(triplets.TSTE, "t-STE: odds under Student's t, by which a wrong answer pulls little; few coordinates, from several starts",
-		"a map of few answers for each object, with wrong ones among them",
+		"a map of objects in clusters, or of some that lie far out, with wrong answers: one that is far off pulls little",
 		"van der Maaten, Weinberger. Stochastic Triplet Embedding. MLSP 2012", declared[triplets.CoordinatesParams]("alpha")...),
 	comparisons(triplets.SOE, "soft ordinal embedding: squared hinge loss of the difference of distances; few coordinates, from several starts",
-		"a map of many answers for each object",
+		"a map, as the first to try: on points made up in the plane it was the best or near it, whether answers were right or not",
 		"Terada, von Luxburg. Local Ordinal Embedding. ICML 2014", declared[triplets.BatchParams]("margin")...),
 	{
 		Name:        "rmp",

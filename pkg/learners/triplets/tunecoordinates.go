@@ -69,7 +69,7 @@ type TunedCoordinatesResult struct {
 // is better (McNemar 1947), so that one triplet alone never decides. X is then fitted to all triplets.
 //
 // The fits by which it chooses a dimension have the same Alpha, 1 unless it is given, lest the tail is chosen in place of the dimension. The fits by which it
-// chooses have 3 starts at most, the first of them at the X of the τ before, and 500 iterations at most. With fewer than 10 questions
+// chooses have 2 or 3 starts, the first of them at the X of the τ before, which may be 0 and lead nowhere, and 500 iterations at most. With fewer than 10 questions
 // nothing is held out; τ is then DefaultTau, or the only candidate, and the dimension 2, or the candidate nearest to that.
 //
 // The errors are those of FitCoordinates, and one if there are no candidates. It panics if rng is nil.
@@ -157,7 +157,7 @@ func fitTunedCoordinates(ctx context.Context, rng *rand.Rand, n int, ts []metric
 	if fold, err := sample.TripletFolds(rng, ts, leastTuned, p.Threes); err == nil && len(p.Dims)*len(p.Taus) > 1 {
 		fold = fifths(fold)
 		inner := p
-		inner.Starts, inner.Iterations = min(tunedStarts, p.Starts), min(tunedIterations, p.Iterations)
+		inner.Starts, inner.Iterations = max(2, min(tunedStarts, p.Starts)), min(tunedIterations, p.Iterations)
 		each := inner.Starts * inner.Iterations
 		total += tunedFolds * len(p.Dims) * len(p.Taus) * each
 		if err := limits.Check(fmt.Sprintf("the choice among %d fits to %d triplets", len(p.Dims)*len(p.Taus), len(ts)), limits.Product(len(p.Dims)*len(p.Taus), len(ts))); err != nil {

@@ -23,7 +23,7 @@ func TestFitTunedCoordinates(t *testing.T) {
 	}{{STE, 1}, {TSTE, 2}, {CKL, 2}, {SOE, 2}} {
 		ts := answers(rand.New(rand.NewPCG(41, 1)), 15, c.dim, 500, 0.1)
 		last, most := 0, 0
-		p := TunedCoordinatesParams{CoordinatesParams: CoordinatesParams{Loss: c.loss, Starts: 2, Progress: func(q learners.Progress) {
+		p := TunedCoordinatesParams{CoordinatesParams: CoordinatesParams{Loss: c.loss, Starts: 1, Progress: func(q learners.Progress) {
 			if q.Iteration <= last || q.Iteration > q.Cap || most > 0 && q.Cap != most {
 				t.Fatalf("%v: progress %+v after iteration %d of %d", c.loss, q, last, most)
 			}
@@ -37,7 +37,7 @@ func TestFitTunedCoordinates(t *testing.T) {
 		if r.Dim != c.dim || len(r.Errors) != 2 || !slices.Contains(p.Taus, r.Tau) || last == 0 {
 			t.Errorf("%v: dimension %d with τ = %v of errors %v, want %d", c.loss, r.Dim, r.Tau, r.Errors, c.dim)
 		}
-		again, err := FitTunedCoordinates(t.Context(), rand.New(rand.NewPCG(42, 1)), 15, ts, TunedCoordinatesParams{CoordinatesParams: CoordinatesParams{Loss: c.loss, Starts: 2}, Dims: p.Dims, Taus: p.Taus})
+		again, err := FitTunedCoordinates(t.Context(), rand.New(rand.NewPCG(42, 1)), 15, ts, TunedCoordinatesParams{CoordinatesParams: CoordinatesParams{Loss: c.loss, Starts: 1}, Dims: p.Dims, Taus: p.Taus})
 		if err != nil || !mat.Equal(again.X, r.X) || !slices.Equal(again.Errors, r.Errors) {
 			t.Errorf("%v: the same draws give another X (%v)", c.loss, err)
 		}
