@@ -67,7 +67,7 @@ func (s Styles) of(name string) Style {
 func nth(i int) Style {
 	k, round := i%len(palette), i/len(palette)
 	dash := [...]int{Solid, Dashed, Dotted, LongDashed, Solid, Dashed, Solid, DashDotDot, Dashed, LongDashed}
-	return Style{Color: k, Dash: (dash[k] + 3*round) % len(dashes), Shape: (k + 5*round) % shapeCount}
+	return Style{Color: k, Dash: (dash[k] + 3*round + round/2) % len(dashes), Shape: (k + 5*round) % shapeCount}
 }
 
 func checkColor(index int) error {
