@@ -1,5 +1,5 @@
 # Thin: each target is one line that calls go or a script.
-.PHONY: check extended test short bench fuzz torture run report notebooks notebooks-kernel notebooks-update release
+.PHONY: check extended test short bench fuzz torture run report play notebooks notebooks-kernel notebooks-update release
 
 # Time per fuzz target, as in make fuzz T=10m.
 T = 1m
@@ -13,6 +13,7 @@ fuzz: ; go run ./internal/tools/fuzz -time $(T) -minimize 1000x
 torture: ; go run ./internal/tools/torture
 run: ; go run ./cmd/metriclab run
 report: ; go run ./cmd/metriclab report
+play: ; go run ./internal/tools/play
 notebooks: ; notebooks/run.sh execute
 notebooks-kernel: ; notebooks/run.sh kernel
 notebooks-update: ; notebooks/run.sh update

@@ -4,71 +4,16 @@ import contextlib
 import json
 import os
 import pathlib
-import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 
-from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.chrome.service import Service
 
-PATIENCE = 90  # seconds until what is waited for counts as a failure; a busy machine needs some
-
-
-def browser():
-    options = webdriver.ChromeOptions()
-    for flag in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=1280,1000"]:
-        options.add_argument(flag)
-    options.binary_location = shutil.which("chromium")
-    return webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
-
-
-def wait(what, condition, seconds=PATIENCE):
-    """Waits until the condition returns something true, and returns that."""
-    end = time.monotonic() + seconds
-    while True:
-        value = condition()
-        if value:
-            return value
-        if time.monotonic() > end:
-            raise AssertionError(f"{what}: not within {seconds} s")
-        time.sleep(0.1)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-@contextlib.contextmanager
-def serve(command, url, folder, **environment):
-    """Starts a server in a folder, waits until url answers, and ends the server and its children."""
-    with tempfile.TemporaryFile() as log:
-        server = subprocess.Popen(command, cwd=folder, env={**os.environ, **environment}, stdout=log, stderr=log, start_new_session=True)
-        try:
-            def answers():
-                if server.poll() is not None:
-                    log.seek(0)
-                    raise AssertionError(f"{command[0]} ended:\n" + log.read().decode(errors="replace")[-3000:])
-                with contextlib.suppress(OSError):
-                    return urllib.request.urlopen(url, timeout=5).status == 200
-            wait(f"an answer from {url}", answers)
-            yield
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(server.pid, 15)
-            try:
-                server.wait(20)
-            except subprocess.TimeoutExpired:
-                os.killpg(server.pid, 9)
-
+from in_browser import PATIENCE, browser, free_port, serve, wait
 
 @contextlib.contextmanager
 def notebooks(copy, home):

@@ -1,16 +1,14 @@
 """What scripts/report-test does in the browser: python3 report_test.py FULL SMOKE SCREENSHOTS."""
 
 import pathlib
-import re
-import shutil
 import sys
 import time
 import urllib.parse
 
-from selenium import webdriver
 from selenium.webdriver.common.by import By
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.ui import Select, WebDriverWait
+
+from in_browser import browser, complaints, luminance, overflow, screen
 
 PATIENCE = 60  # seconds until what is waited for counts as a failure; a busy machine needs some
 FIRST_VIEW = 2.0  # seconds, the best of three loads
@@ -26,40 +24,17 @@ def check(ok, what):
         print("FAILED:", what)
 
 
-def browser():
-    options = webdriver.ChromeOptions()
-    for flag in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars", "--window-size=1280,900"]:
-        options.add_argument(flag)
-    options.binary_location = shutil.which("chromium")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
-
-
-def screen(driver, width, height, dark, script=True):
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
-    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not script})
-
-
 def shown(driver, selector=".claim"):
     return driver.execute_script("return Array.from(document.querySelectorAll(arguments[0])).filter(e => e.checkVisibility()).length", selector)
 
 
-def luminance(driver, selector, what):
-    """The brightness of a colour, 0 to 255."""
-    colour = driver.execute_script("return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]", selector, what)
-    r, g, b = (float(x) for x in re.findall(r"[\d.]+", colour)[:3])
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b
-
-
 def console(driver, where):
-    for entry in driver.get_log("browser"):
-        check(entry["level"] not in ("SEVERE", "WARNING"), f"{where}: console: {entry['message']}")
+    for said in complaints(driver):
+        check(False, f"{where}: console: {said}")
 
 
 def width(driver, where):
-    wide, inner = driver.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
-    check(wide <= inner, f"{where}: the page is {wide} px wide, the screen {inner}")
+    check(not overflow(driver), f"{where}: the page is {overflow(driver)} px wider than the screen")
 
 
 def wait(driver, condition, what):

@@ -77,6 +77,12 @@ var ruleNames = enum.Of[SelectorRule]("Rule(%d)", "random-then-uncertainty", "ra
 // String returns "random-then-uncertainty", "random", "uncertainty" or "information-gain".
 func (r SelectorRule) String() string { return ruleNames.Text(r) }
 
+// MarshalText returns String.
+func (r SelectorRule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads what String returns of the four rules.
+func (r *SelectorRule) UnmarshalText(text []byte) error { return ruleNames.Unmarshal(r, text) }
+
 // AnswerModel gives the probability p(b | x) of the answer that the head is more like b than like c,
 // if it is where x is, by the squared distances of x to both.
 type AnswerModel int
