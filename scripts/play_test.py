@@ -230,12 +230,23 @@ def faces_by_touch():
     leave()
 
 
+def reduced_motion():
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]})
+    load()
+    demo()
+    assert js("return frames_asked") == 0, "with reduced motion something moves"
+    leave()
+
+
+driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """globalThis.calls = []; globalThis.frames_asked = 0;
+    const frame = requestAnimationFrame; globalThis.requestAnimationFrame = f => { frames_asked++; return frame(f); };"""})
 try:
     screen(driver, 1280, 900, False)
     times()
     metric_by_mouse()
     faces_by_all()
     race()
+    reduced_motion()
     screen(driver, 1280, 900, True)
     metric_by_keys()
     shot("12-dark")

@@ -83,6 +83,7 @@ type Rule struct {
 type Pairs struct {
 	Rule   Rule         `json:"rule"`
 	Pairs  [][5]float64 `json:"pairs"`
+	Asked  *[4]float64  `json:"asked"`  // a pair without a label, of which nothing is learned
 	Places [][2]float64 `json:"places"` // points to be laid out
 	// Around is a point, Grid n of n×n places in the square of half-width Half whose d² from it are asked.
 	Around *[2]float64 `json:"around"`
@@ -114,6 +115,13 @@ type Round struct {
 	Recent int         `json:"recent"` // of the last 20
 }
 
+// Guess is what the learner says of a pair.
+type Guess struct {
+	SqDist float64 `json:"sqDist"`
+	B      float64 `json:"b"`
+	Alike  bool    `json:"alike"`
+}
+
 // Bound is Theorem 1 of POLA's paper: Σℓ² ≤ R(‖A*‖² + (b* − b₁)²).
 type Bound struct {
 	Losses float64    `json:"losses"`
@@ -126,6 +134,7 @@ type Bound struct {
 // pairs. Places are the points where the distances learned are those of the eye, and Radius is √b there.
 type Learned struct {
 	Rounds []Round      `json:"rounds"`
+	Asked  *Guess       `json:"asked"`
 	Bound  *Bound       `json:"bound"`
 	Places [][2]float64 `json:"places"`
 	Radius float64      `json:"radius"`
@@ -161,6 +170,10 @@ func (m *metricLesson) learn(q Pairs) (Learned, error) {
 	out := Learned{Rounds: m.rounds, Radius: math.Sqrt(math.Max(0, m.l.Threshold()))}
 	if q.Rule.Name == "pola" && q.Rule.Gamma == 0 {
 		out.Bound = bound(m.pairs, m.rounds)
+	}
+	if a := q.Asked; a != nil {
+		o := m.l.Predict(metric.Pair{X: a[:2], Y: a[2:], Label: metric.Similar})
+		out.Asked = &Guess{o.SqDist, m.l.Threshold(), o.Similar}
 	}
 	if len(q.Places) > 0 {
 		out.Places = m.places(q.Places)

@@ -147,6 +147,11 @@ func TestPlaces(t *testing.T) {
 			t.Fatalf("dot %d: d² is %v, want %v", i, got, want)
 		}
 	}
+	x, y := points.Points[0], points.Points[1]
+	g := ask[Learned](t, &Player{}, "pairs", Pairs{Rule: Rule{Name: "pola"}, Pairs: pairs, Asked: &[4]float64{x[0], x[1], y[0], y[1]}}).Asked
+	if want := at(x[0]-y[0], x[1]-y[1]); math.Abs(g.SqDist-want) > 1e-9*max(1, want) || g.Alike != (want <= g.B) || g.B != l.Rounds[len(l.Rounds)-1].BAfter {
+		t.Errorf("asked about a pair with d² = %v it says %v", want, *g)
+	}
 	if got, want := l.Field[5], at(1-points.Points[3][0], -points.Points[3][1]); math.Abs(got-want) > 1e-9*max(1, want) {
 		t.Errorf("d² to (1, 0) is %v, want %v", got, want)
 	}

@@ -1,7 +1,8 @@
 // Lesson 2: a map of faces from comparisons. What is known is `answers`; the next question follows from them.
 const faces = (() => {
   const N = 16, ENOUGH = 20, panel = $("faces"), names = ["mood", "width"];
-  let answers = [], learned = null, trait = -1, busy = 0, seed = 7;
+  const seed = 7;
+  let answers = [], learned = null, trait = -1, busy = 0, run = 0;
   const marks = {}, at = {map: [], "their-map": []};
 
   const rule = () => $("ask-rule").value;
@@ -68,7 +69,7 @@ const faces = (() => {
   function progress() {
     const n = answers.length, missing = learned.map.filter(p => !p).length;
     $("progress").textContent = n === 0 ? "no answers yet: all faces are equally far" :
-      `${n} answer${n > 1 ? "s" : ""}; ${n - learned.wrong} of them I foresaw` + (missing ? `; nothing is known of ${missing} faces` : n < ENOUGH ? `; at ${ENOUGH} I guess what you look at` : "");
+      `${n} answer${n > 1 ? "s" : ""}; ${n - learned.wrong} of them I foresaw` + (missing ? `; ${missing} faces are not in the map yet` : n < ENOUGH ? `; at ${ENOUGH} I guess what you look at` : "");
   }
 
   function lines() {
@@ -111,6 +112,7 @@ const faces = (() => {
 
   async function answer(second) {
     const [a, b, c] = learned.next, before = learned;
+    run++;
     answers.push(second ? [a, c, b] : [a, b, c]);
     const shown = show(), t = learned.thought;
     say(answers.length === ENOUGH && learned.traits ? guess() : !known(before) && known(learned) ? "Every face was asked about: this is a map. Go on, and it settles." :
@@ -126,13 +128,13 @@ const faces = (() => {
   function say(html) { $("ask").innerHTML = `${html} Is this face more like the first or the second?`; }
 
   async function fill() {
-    const looks = $("looks").value || "both";
-    for (let k = 0; k < 16; k++) {
+    const looks = $("looks").value || "both", mine = ++run;
+    for (let k = 0; k < 16 && run === mine; k++) {
       const [a] = call("other", {looks, questions: [learned.next], seed: answers.length + 1});
       answers.push(a);
       await show(160);
     }
-    say(`A simulated person who looks at ${looks === "both" ? "mood and width" : `the ${looks}`} gave 16 answers.`);
+    if (run === mine) say(`A simulated person who looks at ${looks === "both" ? "mood and width" : `the ${looks}`} gave 16 answers.`);
   }
 
   // The answers as a link: the rule, and for each question whether b or c was said.
@@ -189,8 +191,8 @@ const faces = (() => {
 
   $("b").onclick = () => answer(false);
   $("c").onclick = () => answer(true);
-  $("undo").onclick = () => { if (answers.pop()) { say("Taken back."); return show(); } };
-  $("fresh").onclick = () => { answers = []; trait = -1; learned = null; say("Sixteen faces."); return show(); };
+  $("undo").onclick = () => { run++; if (answers.pop()) { say("Taken back."); return show(); } };
+  $("fresh").onclick = () => { run++; answers = []; trait = -1; learned = null; say("Sixteen faces."); return show(); };
   $("fill").onclick = fill;
   $("link").onclick = copy;
   $("race").onclick = race;

@@ -89,13 +89,8 @@ const metric = (() => {
   }
   const noBand = () => { parts.band.style.opacity = 0; };
 
-  // think asks what the machine would say of two dots, which teaches it nothing: a copy of the pairs with the question at their end.
-  function think(i, j) {
-    const p = [...points[i], ...points[j], 1];
-    const r = call("pairs", {rule: rule(), pairs: [...told.map(t => t.p), p]}).rounds.at(-1);
-    call("pairs", {rule: rule(), pairs: told.map(t => t.p)});
-    return r;
-  }
+  // think asks what the machine says of two dots, which teaches it nothing.
+  const think = (i, j) => call("pairs", {rule: rule(), pairs: told.map(t => t.p), asked: [...points[i], ...points[j]]}).asked;
 
   function figures() {
     const h = hypothesis(), r = last();
