@@ -914,6 +914,10 @@ class Objects:
         n = len(self.names)
         if n < 3 or len(set(self.names)) != n or any(not name or "\n" in name or "\r" in name for name in self.names):
             raise FormatError("damaged: fewer than 3 names, or one that is empty, has a line end or occurs twice")
+        if "dim" in s:
+            s.whole("dim", 1, n)
+        if "named" in s and (len(s.raw("named")) != n or min(s.raw("named")) < 1):
+            raise FormatError("damaged: not one count for each object, of comparisons that name it")
         values = s.floats("kernel", n * (n + 1) // 2)
         if not (np.abs(values) <= 1e140).all():
             raise FormatError("damaged: a number of the kernel is beyond 1e140")
