@@ -815,7 +815,7 @@ class Estimator(Same):
             metriclab.MetricLab("fda", n_neighbors=1).fit(x[:3], ["a", "a", "b"]).predict_proba(new)
 
     def test_calibration(self):
-        """The program of docs/guides/tables.md, on two classes of known posterior."""
+        """The program of docs/guides/tables-more.md, on two classes of known posterior."""
         sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "scripts"))
         import calibration
 

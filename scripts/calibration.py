@@ -1,4 +1,4 @@
-"""How true probabilities are: the table of docs/guides/tables.md, of data sets that come with scikit-learn.
+"""How true probabilities are: the table of docs/guides/tables-more.md, of data sets that come with scikit-learn.
 
     go build -o metriclab ./cmd/metriclab && METRICLAB=./metriclab python3 scripts/calibration.py
 

@@ -144,7 +144,7 @@ func TestREADMESessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	var sessions []string
-	for _, doc := range []string{"README.md", "docs/guides/tables.md", "docs/guides/streams.md"} {
+	for _, doc := range []string{"README.md", "docs/guides/tables.md", "docs/guides/tables-more.md", "docs/guides/streams.md"} {
 		found := blocks(read(t, doc), "console")
 		if len(found) == 0 {
 			t.Fatalf("%s shows no session", doc)
@@ -211,9 +211,16 @@ func TestLinksExist(t *testing.T) {
 	}
 }
 
-// README and design stay short enough to be read: words as wc counts them, tables and code included.
+// README, design and the first page for each question stay short enough to be read: words as wc counts them, tables and code included.
 func TestDocumentsAreShort(t *testing.T) {
-	for doc, most := range map[string]int{"README.md": 900, "docs/design.md": 3000} {
+	docs := map[string]int{"README.md": 900, "docs/design.md": 3000}
+	for _, link := range regexp.MustCompile(`\| \[\w+\]\((guides/[\w-]+\.md)\)`).FindAllStringSubmatch(read(t, "docs", "README.md"), -1) {
+		docs["docs/"+link[1]] = 600
+	}
+	if len(docs) < 8 {
+		t.Errorf("docs/README.md leads to %d guides, want at least 6", len(docs)-2)
+	}
+	for doc, most := range docs {
 		if n := len(strings.Fields(read(t, filepath.FromSlash(doc)))); n > most {
 			t.Errorf("%s has %d words, at most %d are allowed: longer stories go to docs/papers, docs/guides, docs/protocol or the documentation of a package", doc, n, most)
 		}

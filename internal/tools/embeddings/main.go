@@ -1,4 +1,4 @@
-// Command embeddings makes the data and the tables of docs/guides/embeddings.md.
+// Command embeddings makes the data and the tables of docs/guides/embeddings-more.md.
 //
 //	go run ./cmd/metriclab data get 20news zappos
 //	go run ./internal/tools/embeddings pairs DATA-FOLDER FOLDER        LSA vectors of 20 Newsgroups with pairs of posts of one topic and of two; features of shoes with pairs and comparisons
