@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -141,6 +142,11 @@ func execute(ctx context.Context, of *app, args []string) int {
 		return exitInterrupted
 	}
 	fmt.Fprintln(a.err, "metriclab:", err)
+	if gone, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(gone, fs.ErrNotExist) {
+		if name := datasets.Holding(gone.Path); name != "" {
+			fmt.Fprintf(a.err, "metriclab: that file is fetched by: metriclab data get %s\n", name)
+		}
+	}
 	if errors.As(err, &usage) || errors.As(err, &unknown) || errors.As(err, &config) || errors.As(err, &unknownData) {
 		return exitUsage
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,6 +84,17 @@ func mustRegistry(tsv string) []Entry {
 
 // Registry returns all data sets, in the registry's order.
 func Registry() []Entry { return slices.Clone(registry) }
+
+// Holding returns the name of the data set that has a file of this path, below a folder named data, or "".
+func Holding(file string) string {
+	_, below, _ := strings.Cut("/"+filepath.ToSlash(filepath.Clean(file)), "/data/")
+	for _, e := range registry {
+		if slices.ContainsFunc(e.Files, func(f File) bool { return f.Path == below }) {
+			return e.Name
+		}
+	}
+	return ""
+}
 
 // Lookup returns the data set of that name, or an *UnknownError.
 func Lookup(name string) (Entry, error) { return lookup(registry, name) }

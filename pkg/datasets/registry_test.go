@@ -207,3 +207,14 @@ func FuzzParseRegistry(f *testing.F) {
 		}
 	})
 }
+
+func TestHolding(t *testing.T) {
+	for file, want := range map[string]string{
+		"data/uci/wine.data": "wine", "./data/uci/wine.data": "wine", "/home/me/data/uci/wine.data": "wine", `data/uci/../uci/wine.data`: "wine",
+		"uci/wine.data": "", "mydata/uci/wine.data": "", "data/wine.data": "", "data": "", "": "",
+	} {
+		if got := Holding(file); got != want {
+			t.Errorf("%s is of %q, want %q", file, got, want)
+		}
+	}
+}
