@@ -203,7 +203,8 @@ def main():
 
         load(driver, smoke)
         text = driver.find_element(By.TAG_NAME, "main").text
-        check("one command away: metriclab report --scale full" in text and "not graded" not in text, "a smoke report does not say where graded results are")
+        check("scorecard" in text and "metriclab report --scale full" in text and "not graded" not in text, "a smoke report does not say where graded results are")
+        check(shown(driver, ".figs img") > 0, "a smoke report hides its figures")
         width(driver, "smoke")
         driver.save_screenshot(str(shots / "smoke.png"))
         driver.find_element(By.ID, "f-text").send_keys("follow-the-leader")

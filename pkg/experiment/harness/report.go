@@ -147,19 +147,39 @@ type reportBar struct {
 	All    int
 }
 
+// scorecardFrom returns the path of the committed results' scorecard from a folder, with slashes, or "" if there are none.
+func scorecardFrom(dir string) string {
+	card, err := filepath.Abs(filepath.Join(FoldersFor(experiment.Full, "").Published, scorecardFile))
+	if err != nil {
+		return ""
+	}
+	if from, err := filepath.Abs(dir); err == nil {
+		dir = from
+	}
+	path, err := filepath.Rel(dir, card)
+	if _, there := os.Stat(card); err != nil || there != nil {
+		return ""
+	}
+	return filepath.ToSlash(path)
+}
+
 // renderReport renders the report that stands in a folder.
 func renderReport(scale experiment.Scale, sections []*section, dir string, o Origin) ([]byte, error) {
 	data := struct {
-		Scale  experiment.Scale
-		Smoke  bool
-		Papers []reportPaper
-		Tables []reportTable
-		Tally  []judge.Verdict // those that occur
-		Drawn  string          // what a smoke run drew
-		Graded string          // the command that shows what is graded
+		Scale     experiment.Scale
+		Smoke     bool
+		Papers    []reportPaper
+		Tables    []reportTable
+		Tally     []judge.Verdict // those that occur
+		Drawn     string          // what a smoke run drew
+		Graded    string          // the command that shows what is graded
+		Scorecard string          // of the results that a smoke run stands beside
 	}{Scale: scale, Smoke: scale == experiment.Smoke, Papers: byPaper(linked(sections)), Drawn: drawnWords(sections)}
 	if o.Program != "" {
 		data.Graded = o.command("report --scale full")
+	}
+	if data.Smoke {
+		data.Scorecard = scorecardFrom(dir)
 	}
 	var graded []*section
 	for _, s := range sections {
