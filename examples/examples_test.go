@@ -33,6 +33,7 @@ import (
 	_ "metriclab/pkg/persist"
 	_ "metriclab/pkg/plots"
 	_ "metriclab/pkg/random"
+	_ "metriclab/pkg/samesite"
 	_ "metriclab/pkg/table"
 	_ "metriclab/pkg/tables"
 	_ "metriclab/pkg/vectors"

@@ -243,7 +243,7 @@ copies. The units are B, kB, MB, GB, TB and KiB, MiB, GiB, TiB.`,
 		return usageError{fmt.Errorf("%w; see: %s --help", err, c.CommandPath())}
 	})
 	root.DisableAutoGenTag = true // the documentation has no date
-	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.mergeCommand(), a.submitCommand(), a.planCommand(), a.reportCommand(), a.reseedCommand(), a.explainCommand(), a.newCommand(), a.dataCommand(), a.lookCommand(), a.fitCommand(), a.evaluateCommand(), a.compareCommand(), a.adaptCommand(), a.transformCommand(), a.plotCommand(), a.predictCommand(), a.neighboursCommand(), a.learnCommand(), a.learnersCommand(), a.versionCommand(), a.completionCommand())
+	root.AddCommand(a.listCommand(), a.runCommand(), a.statusCommand(), a.mergeCommand(), a.submitCommand(), a.planCommand(), a.reportCommand(), a.reseedCommand(), a.explainCommand(), a.newCommand(), a.dataCommand(), a.lookCommand(), a.fitCommand(), a.evaluateCommand(), a.compareCommand(), a.adaptCommand(), a.askCommand(), a.transformCommand(), a.plotCommand(), a.predictCommand(), a.neighboursCommand(), a.learnCommand(), a.learnersCommand(), a.versionCommand(), a.completionCommand())
 	root.AddCommand(topics()...)
 	root.SetUsageTemplate(usageTemplate)
 	root.SetVersionTemplate("metriclab {{.Version}}\n")

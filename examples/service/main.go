@@ -13,7 +13,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"os/signal"
 	"sync"
@@ -25,6 +24,7 @@ import (
 	"metriclab/pkg/learners/pairs"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
+	"metriclab/pkg/samesite"
 )
 
 func main() {
@@ -48,8 +48,9 @@ func main() {
 	mux.HandleFunc("POST /learn", answer(&mu, func(p metric.Pair) (any, error) { return learner.Step(p) }))
 	listener, err := net.Listen("tcp", *addr)
 	check(err)
+	host, _, _ := net.SplitHostPort(*addr)
 	fmt.Printf("listening on http://%v\n", listener.Addr())
-	server := http.Server{Handler: guarded(mux, *addr), ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second}
+	server := http.Server{Handler: samesite.Only(mux, host), ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second}
 	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() { log.Print(server.Serve(listener)) }()
 	<-ctx.Done() // then Shutdown lets requests under way end
@@ -72,20 +73,6 @@ func answer(lock sync.Locker, f func(metric.Pair) (any, error)) http.HandlerFunc
 		}
 		json.MarshalWrite(w, held)
 	}
-}
-
-// guarded refuses what a page of another site could send from a user's browser: across origins, or under a name of its
-// own for this machine. Programs send no Origin, and an address or localhost as the host.
-func guarded(h http.Handler, addr string) http.Handler {
-	own, _, _ := net.SplitHostPort(addr)
-	h = http.NewCrossOriginProtection().Handler(h)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if host := (&url.URL{Host: r.Host}).Hostname(); host != "localhost" && host != own && net.ParseIP(host) == nil {
-			http.Error(w, "want localhost, an address or the host of -addr as the Host", http.StatusMisdirectedRequest)
-			return
-		}
-		h.ServeHTTP(w, r)
-	})
 }
 
 func check(err error) {

@@ -2,6 +2,7 @@ package nb
 
 import (
 	"bufio"
+	"context"
 	"encoding/base64"
 	"fmt"
 	"html"
@@ -12,73 +13,84 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
+	"gonum.org/v1/gonum/mat"
 
+	"metriclab/pkg/ask"
 	"metriclab/pkg/plots"
 )
 
-// Interview is a sequence of questions "is A more like B or like C?", for Ask.
+// Interview asks a reader the questions of a session "is A more like B or like C?", for Ask.
 type Interview struct {
-	// Rounds is the largest number of questions, at least 1.
+	// Session is one of ask.KindCompare.
+	Session *ask.Session
+	// Rounds is the largest number of answers, at least 1.
 	Rounds int
-	// Pictures returns A, B and C of the question of a round, from 0.
-	Pictures func(round int) (a, b, c plots.Panel)
-	// Map returns what has been learned from so many answers.
-	Map func(answers int) plots.Panel
-	// Respond answers in place of a reader: true for C.
-	Respond func(round int) bool
-	// Learn takes the answer to the question of a round: true for C.
-	Learn func(round int, second bool)
-	// Undo takes back the last answer, so that its question is asked again.
-	Undo func()
+	// Picture shows an item.
+	Picture func(item int, title string) plots.Panel
+	// Map shows the kernel of the session after so many answers. It is not called before each item was asked about.
+	Map func(k mat.Symmetric, answers int) plots.Panel
+	// Respond answers in place of a reader: with the place in the question, 1 for B or 2 for C.
+	Respond func(q ask.Question) int
+	// Wait is how long Ask waits for the first answer until Respond answers all questions, so that a cell that nobody looks at, as in "Run all", ends by
+	// itself. 0 waits for ever: then nobody takes over while a lecturer talks about the question.
+	Wait time.Duration
 }
 
-// patience is how long Ask waits for the first answer. A cell that nobody looks at, as in "Run
-// all", must end by itself.
-const patience = 30 * time.Second
+// reader is who answers.
+const reader = "reader"
 
-// Ask displays the question of each round with its pictures, a button below B and C, and what has
+// Ask displays questions with their pictures, a button below B and C, and what has
 // been learned so far; it returns the number of answers. Answers are b and c; u takes back the last
 // one, s stops.
 //
 // They come through Jupyter's own input line, which every front end has: one types a letter and
 // Enter. Where scripts run, buttons and the keys b, c, u and s fill that line. If
-// no answer comes within 30 seconds, or where no Jupyter server runs the kernel, Respond
+// no answer comes within Wait, or where no Jupyter server runs the kernel, Respond
 // answers all questions, and the output says so. It panics unless Rounds ≥ 1, and on a figure that
 // cannot be rendered.
 func Ask(q Interview) int {
-	q.check()
+	if q.Rounds < 1 {
+		panic(fmt.Sprintf("nb: Ask with %d rounds, want at least 1", q.Rounds))
+	}
+	Check(q.Session.Advance(context.Background()))
 	if os.Getenv(protocol.GONB_JUPYTER_KERNEL_ID_ENV) == "" {
-		return q.simulate("No Jupyter server runs this kernel")
+		q.respond()
+		if p, ok := q.mapped(); ok {
+			displayPNG(figure(plots.Drawing{Panels: []plots.Panel{p}}), "Figure: the map")
+		}
+		displayMarkdown("No Jupyter server runs this kernel: a simulated person answered.")
+		return q.Rounds
 	}
 	id := uniqueID("ask")
 	show := func(data map[protocol.MIMEType]any) {
 		display(func() { gonbui.SendData(&protocol.DisplayData{Data: data, DisplayID: id}) })
 	}
-	return q.run(os.Stdin, show, func(prompt string) { gonbui.RequestInput(prompt, false) }, id, patience)
+	return q.run(os.Stdin, show, func(prompt string) { gonbui.RequestInput(prompt, false) }, id)
 }
 
-func (q Interview) check() {
-	if q.Rounds < 1 {
-		panic(fmt.Sprintf("nb: Ask with %d rounds, want at least 1", q.Rounds))
+// respond lets Respond answer what is left.
+func (q Interview) respond() {
+	for q.Session.Count() < q.Rounds {
+		question := q.Session.Next(reader)
+		q.learn(question, q.Respond(question))
 	}
 }
 
-// simulate lets Respond answer, and displays the last map.
-func (q Interview) simulate(why string) int {
-	q.respond(0)
-	displayPNG(figure(plots.Drawing{Panels: []plots.Panel{q.Map(q.Rounds)}}), "Figure: the map")
-	displayMarkdown(why + ": a simulated person answered.")
-	return q.Rounds
+func (q Interview) learn(question ask.Question, said int) {
+	Check(q.Session.Learn(ask.Answer{Question: question, Said: said, Person: reader}))
+	Check(q.Session.Advance(context.Background()))
 }
 
-func (q Interview) respond(from int) {
-	for round := from; round < q.Rounds; round++ {
-		q.Learn(round, q.Respond(round))
+// mapped is the map, false before each item was asked about.
+func (q Interview) mapped() (plots.Panel, bool) {
+	if q.Session.Unasked() > 0 {
+		return plots.Panel{}, false
 	}
+	return q.Map(q.Session.Kernel(), q.Session.Count()), true
 }
 
 // run asks until all rounds are answered, the reader stops, or nobody is there.
-func (q Interview) run(in io.Reader, show func(map[protocol.MIMEType]any), request func(prompt string), id string, wait time.Duration) int {
+func (q Interview) run(in io.Reader, show func(map[protocol.MIMEType]any), request func(prompt string), id string) int {
 	lines := make(chan string)
 	go func() {
 		defer close(lines)
@@ -86,48 +98,55 @@ func (q Interview) run(in io.Reader, show func(map[protocol.MIMEType]any), reque
 			lines <- s.Text()
 		}
 	}()
-	var nobody <-chan time.Time // until the first answer
-	round, drawn := 0, -1
-	for round < q.Rounds {
+	var nobody <-chan time.Time // until the first answer; nil waits for ever
+	if q.Wait > 0 {
+		nobody = time.After(q.Wait)
+	}
+	question := q.Session.Next(reader)
+	for drawn := -1; q.Session.Count() < q.Rounds; {
+		round := q.Session.Count()
 		if round != drawn {
-			show(q.question(round, id))
+			show(q.question(question, id))
 			drawn = round
-		}
-		if nobody == nil {
-			nobody = time.After(wait)
 		}
 		request(q.prompt(round))
 		var line string
 		var open bool
 		select {
 		case line, open = <-lines:
-			nobody = make(chan time.Time) // somebody is there, and may think as long as they like
+			if open {
+				nobody = nil // somebody is there, and may think as long as they like
+			}
 		case <-nobody:
 		}
 		if !open { // no answer in time, or an input line that was closed
-			if round == 0 {
-				q.respond(0)
-				show(q.last(q.Rounds, fmt.Sprintf("No answer came within %.0f s: a simulated person answered. Run the cell alone to answer yourself.", wait.Seconds()), id))
-				return q.Rounds
+			if round > 0 || q.Wait == 0 {
+				break
 			}
-			break
+			q.respond()
+			show(q.last(fmt.Sprintf("No answer came within %.0f s: a simulated person answered. Run the cell alone to answer yourself, with --wait=0 to take your time.", q.Wait.Seconds()), id))
+			return q.Rounds
 		}
 		switch strings.ToLower(strings.TrimSpace(line)) {
-		case "b", "c":
-			q.Learn(round, strings.EqualFold(strings.TrimSpace(line), "c"))
-			round++
+		case "b":
+			q.learn(question, 1)
+			question = q.Session.Next(reader)
+		case "c":
+			q.learn(question, 2)
+			question = q.Session.Next(reader)
 		case "u":
-			if round > 0 {
-				q.Undo()
-				round--
+			if last, ok := q.Session.Undo(); ok {
+				Check(q.Session.Advance(context.Background()))
+				question = last.Question
 			}
 		case "s":
-			show(q.last(round, fmt.Sprintf("You stopped after %d of %d answers.", round, q.Rounds), id))
+			show(q.last(fmt.Sprintf("You stopped after %d of %d answers.", round, q.Rounds), id))
 			return round
 		}
 	}
-	show(q.last(round, fmt.Sprintf("You gave %d answers.", round), id))
-	return round
+	n := q.Session.Count()
+	show(q.last(fmt.Sprintf("You gave %d answers.", n), id))
+	return n
 }
 
 // prompt begins with the round, by which the page tells whether the line is that of its question.
@@ -136,30 +155,41 @@ func (q Interview) prompt(round int) string {
 }
 
 // question is what is displayed of a round: a page with buttons, and one figure of all.
-func (q Interview) question(round int, id string) map[protocol.MIMEType]any {
-	a, b, c := q.Pictures(round)
-	learned := q.Map(round)
-	image := func(p plots.Panel) string {
-		return base64.StdEncoding.EncodeToString(figure(plots.Drawing{Panels: []plots.Panel{p}}))
+func (q Interview) question(of ask.Question, id string) map[protocol.MIMEType]any {
+	round := q.Session.Count()
+	var panels []plots.Panel
+	words := []string{"ID", id, "PROMPT", html.EscapeString(q.prompt(round)), "COUNT", fmt.Sprintf("%d of %d", round+1, q.Rounds)}
+	for i, letter := range []string{"A", "B", "C"} {
+		panels = append(panels, q.Picture(of.Items[i], letter))
+		words = append(words, "PICTURE-"+letter, picture(panels[i], letter))
 	}
-	page := strings.NewReplacer(
-		"ID", id, "PROMPT", html.EscapeString(q.prompt(round)), "COUNT", fmt.Sprintf("%d of %d", round+1, q.Rounds),
-		"PICTURE-A", image(a), "PICTURE-B", image(b), "PICTURE-C", image(c), "MAP", image(learned),
-	).Replace(askPage)
+	learned := fmt.Sprintf("<p>The map is drawn once each was asked about: %d to go.</p>", q.Session.Unasked())
+	if p, ok := q.mapped(); ok {
+		panels = append(panels, p)
+		learned = picture(p, "the map so far")
+	}
 	return map[protocol.MIMEType]any{
-		protocol.MIMETextHTML:  page,
-		protocol.MIMEImagePNG:  figure(plots.Drawing{Columns: 4, Panels: []plots.Panel{a, b, c, learned}}),
+		protocol.MIMETextHTML:  strings.NewReplacer(append(words, "MAP", learned)...).Replace(askPage),
+		protocol.MIMEImagePNG:  figure(plots.Drawing{Columns: len(panels), Panels: panels}),
 		protocol.MIMETextPlain: fmt.Sprintf("%d of %d. Is A more like B or like C?", round+1, q.Rounds),
 	}
 }
 
+// picture is a panel as an element of a page.
+func picture(p plots.Panel, alt string) string {
+	return `<img alt="` + alt + `" style="width:100%" src="data:image/png;base64,` + base64.StdEncoding.EncodeToString(figure(plots.Drawing{Panels: []plots.Panel{p}})) + `">`
+}
+
 // last is what stays: the map, and who answered.
-func (q Interview) last(answers int, who, id string) map[protocol.MIMEType]any {
-	img := figure(plots.Drawing{Panels: []plots.Panel{q.Map(answers)}})
-	return map[protocol.MIMEType]any{
-		protocol.MIMETextHTML: strings.NewReplacer("ID", id, "WHO", html.EscapeString(who), "MAP", base64.StdEncoding.EncodeToString(img)).Replace(lastPage),
-		protocol.MIMEImagePNG: img, protocol.MIMETextPlain: who,
+func (q Interview) last(who, id string) map[protocol.MIMEType]any {
+	out := map[protocol.MIMEType]any{protocol.MIMETextPlain: who}
+	learned := ""
+	if p, ok := q.mapped(); ok {
+		out[protocol.MIMEImagePNG] = figure(plots.Drawing{Panels: []plots.Panel{p}})
+		learned = picture(p, "the map")
 	}
+	out[protocol.MIMETextHTML] = strings.NewReplacer("ID", id, "WHO", html.EscapeString(who), "MAP", learned).Replace(lastPage)
+	return out
 }
 
 // askPage has its buttons disabled until the input line of its question is there, so that a click
@@ -167,10 +197,10 @@ func (q Interview) last(answers int, who, id string) map[protocol.MIMEType]any {
 const askPage = `<div id="ID" style="max-width:60em">
 <p><b>Is A more like B or like C?</b> &nbsp; COUNT</p>
 <div style="display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start">
-<div style="width:11em"><img alt="A" style="width:100%" src="data:image/png;base64,PICTURE-A"></div>
-<div style="width:11em"><img alt="B" style="width:100%" src="data:image/png;base64,PICTURE-B"><button data-answer="b" disabled style="width:100%">more like B (key b)</button></div>
-<div style="width:11em"><img alt="C" style="width:100%" src="data:image/png;base64,PICTURE-C"><button data-answer="c" disabled style="width:100%">more like C (key c)</button></div>
-<div style="width:18em"><img alt="the map so far" style="width:100%" src="data:image/png;base64,MAP"></div>
+<div style="width:11em">PICTURE-A</div>
+<div style="width:11em">PICTURE-B<button data-answer="b" disabled style="width:100%">more like B (key b)</button></div>
+<div style="width:11em">PICTURE-C<button data-answer="c" disabled style="width:100%">more like C (key c)</button></div>
+<div style="width:18em">MAP</div>
 </div>
 <p><button data-answer="u" disabled>undo (key u)</button> <button data-answer="s" disabled>stop (key s)</button></p>
 <script>
@@ -218,7 +248,7 @@ const askPage = `<div id="ID" style="max-width:60em">
 </div>`
 
 // lastPage removes the input line of a question that nobody answered.
-const lastPage = `<div id="ID"><img alt="the map" style="max-width:100%" src="data:image/png;base64,MAP"><p>WHO</p>
+const lastPage = `<div id="ID"><div style="max-width:36em">MAP</div><p>WHO</p>
 <script>
 (function () {
   var root = document.getElementById("ID");

@@ -243,6 +243,13 @@ type Images struct {
 	Min, Max float64
 }
 
+// Pictures are small grey images about points, such as the objects of a map, each H×W, row-major, from 0 (white) to 1 (black).
+type Pictures struct {
+	X, Y []float64
+	H, W int
+	Pix  [][]float64
+}
+
 // Arrow is a segment with a head, such as an eigenvector or a pair's difference.
 type Arrow struct {
 	Name           string

@@ -32,6 +32,7 @@ var golden = []struct {
 	{"reference", defaultDPI, Options{}, drawReference},
 	{"heat", defaultDPI, Options{}, drawHeat},
 	{"images", defaultDPI, Options{Watermark: "smoke scale: not a result"}, drawImages},
+	{"pictures", defaultDPI, Options{}, drawPictures},
 	{"arrow", defaultDPI, Options{}, drawArrows},
 	{"intervals", defaultDPI, Options{}, drawIntervals},
 	{"log", 100, Options{}, drawLog},
@@ -229,6 +230,17 @@ func drawImages() Drawing {
 	}
 	m.Pix[3][9] = math.Inf(1)
 	return Drawing{Panels: []Panel{{Title: "Noisy images", HideAxes: true, Marks: []Mark{m}}}}
+}
+
+func drawPictures() Drawing {
+	m := Pictures{H: 8, W: 8, Pix: drawImages().Panels[0].Marks[0].(Images).Pix[4:10]}
+	for i, pix := range m.Pix {
+		m.X, m.Y = append(m.X, math.Cos(float64(i))), append(m.Y, 2*math.Sin(float64(i)))
+		for j := range pix {
+			pix[j] = min(pix[j], 1)
+		}
+	}
+	return Drawing{Panels: []Panel{{Title: "A map of images", Equal: true, HideAxes: true, Marks: []Mark{m}}}}
 }
 
 func drawArrows() Drawing {

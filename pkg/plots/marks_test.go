@@ -103,6 +103,7 @@ func TestNotes(t *testing.T) {
 		},
 		{"constant heat", Panel{}, Heat{Z: [][]float64{{1, 1}}}, nil},
 		{"images", Panel{}, Images{H: 1, W: 2, Pix: [][]float64{{nan, inf}}}, []string{"2 pixels are not finite and drawn pink."}},
+		{"pictures", Panel{}, Pictures{H: 1, W: 1, X: []float64{0, nan, 1}, Y: []float64{0, 0, 0}, Pix: [][]float64{{0}, {0}, {1}}}, []string{"1 picture is at no finite point and is not drawn."}},
 		{"constant images", Panel{}, Images{H: 1, W: 1, Pix: [][]float64{{3}, {3}}}, nil},
 		{"arrow", Panel{}, Arrow{X1: inf}, []string{"The arrow is not finite and is not drawn.", "There are no data to draw."}},
 		{
@@ -174,6 +175,8 @@ func TestErrors(t *testing.T) {
 		{Panel{XLog: true, XTicks: []Tick{{0, "a"}}}, nil, `XTicks has "a" at 0, want a finite number, more than 0`},
 		{Panel{}, []Mark{Heat{Z: [][]float64{{1}}}, Diagonal{}}, "must be the only mark of its panel"},
 		{Panel{}, []Mark{Images{H: 1, W: 1}}, "mark 0 (Images): field Pix is empty"},
+		{Panel{}, []Mark{Pictures{H: 1, W: 1, X: []float64{0}, Y: []float64{0}}}, "Pix has 0 elements, X has 1"},
+		{Panel{XLog: true}, []Mark{Pictures{H: 1, W: 1, X: []float64{1}, Y: []float64{0}, Pix: [][]float64{{0}}}}, "not for a log axis"},
 		{Panel{}, []Mark{Images{W: 1, Pix: [][]float64{{}}}}, "H is 0, field W is 1"},
 		{Panel{}, []Mark{Images{H: 1, W: 2, Pix: [][]float64{{1, 2}, {1}}}}, "Pix[1] has 1 elements, want H·W = 2"},
 		{Panel{}, []Mark{Images{H: 1, W: 1, Columns: -1, Pix: [][]float64{{1}}}}, "Columns is -1"},

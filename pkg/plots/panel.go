@@ -99,7 +99,7 @@ func (p Panel) prepare(n *notes) (*prepared, error) {
 func checked(i int, m Mark, p *Panel, n *notes) (Mark, error) {
 	var name string
 	switch m.(type) {
-	case Points, Line, Diagonal, Reference, Heat, Images, Arrow, Intervals:
+	case Points, Line, Diagonal, Reference, Heat, Images, Pictures, Arrow, Intervals:
 		name = fmt.Sprintf("%T", m)[len("plots."):]
 	default:
 		return nil, fmt.Errorf("mark %d is a %T, want one of the marks of this package, not a pointer", i, m)
@@ -171,7 +171,7 @@ func (p *prepared) findAxes(n *notes) {
 			p.noData = p.noData && !slices.ContainsFunc(m.X, func(v float64) bool { return isFinite(v) })
 		case Intervals:
 			p.noData = p.noData && !slices.ContainsFunc(m.X, func(v float64) bool { return isFinite(v) })
-		case Heat, Images, Arrow:
+		case Heat, Images, Pictures, Arrow:
 			p.noData = false
 		}
 		mx, my := m.extent(&p.Panel)

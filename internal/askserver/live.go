@@ -1,0 +1,214 @@
+package askserver
+
+import (
+	"context"
+	"crypto/subtle"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"metriclab/pkg/ask"
+)
+
+const (
+	// choosing and reporting are how often, at most, questions are chosen and a report is made.
+	choosing  = time.Second
+	reporting = 5 * time.Second
+	// mostDrawn bounds the marks of the map, mostPeopleShown the rows of people.
+	mostDrawn       = 300
+	mostPeopleShown = 100
+	asCookie        = "metriclab-ask-live"
+)
+
+// live is what the live page shows, as of the last report.
+type live struct {
+	mu     sync.Mutex
+	report ask.Report
+	curve  []curvePoint
+}
+
+// curvePoint is the error after so many answers.
+type curvePoint struct {
+	Answers int     `json:"answers"`
+	Of      float64 `json:"of"`
+	Least   float64 `json:"least"`
+	Most    float64 `json:"most"`
+}
+
+// Report returns the last report.
+func (s *Server) Report() ask.Report {
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
+	return s.live.report
+}
+
+// work chooses questions and makes reports, one after the other on one core, until ctx is done. Questions are chosen between the fits of a report, too.
+func (s *Server) work(ctx context.Context) {
+	var chosen, reported time.Time // when each ended
+	var took time.Duration         // of the last report
+	advance := func() {
+		if time.Since(chosen) < choosing {
+			return
+		}
+		if err := s.Session.Advance(ctx); err != nil && ctx.Err() == nil {
+			s.Log("questions are random until this is over: %v", err)
+		}
+		chosen = time.Now()
+	}
+	for tick := time.NewTicker(choosing / 4); ; {
+		select {
+		case <-ctx.Done():
+			tick.Stop()
+			return
+		case <-tick.C:
+		}
+		advance()
+		if time.Since(reported) < max(reporting, took) || s.Session.Count() == s.Report().Answers {
+			continue
+		}
+		begin := time.Now()
+		r, err := s.Session.Report(ctx, advance)
+		switch {
+		case err == nil:
+			s.publish(r)
+		case ctx.Err() == nil:
+			s.Log("the map is not drawn: %v", err)
+		}
+		reported = time.Now()
+		took = reported.Sub(begin)
+	}
+}
+
+func (s *Server) publish(r ask.Report) {
+	s.live.mu.Lock()
+	defer s.live.mu.Unlock()
+	s.live.report = r
+	if r.Wrong.N == 0 {
+		return
+	}
+	s.live.curve = append(s.live.curve, curvePoint{r.Answers, r.Wrong.Of, r.Wrong.Least, r.Wrong.Most})
+	const most = 400
+	if len(s.live.curve) > most { // every second point stays, and the last
+		kept := s.live.curve[:0]
+		for i, p := range s.live.curve {
+			if i%2 == 0 || i == most {
+				kept = append(kept, p)
+			}
+		}
+		s.live.curve = kept
+	}
+}
+
+// asker tells whether a request has the asker's cookie.
+func (s *Server) asker(r *http.Request) bool {
+	c, err := r.Cookie(asCookie)
+	return err == nil && subtle.ConstantTimeCompare([]byte(c.Value), []byte(s.sign("asker", "live"))) == 1
+}
+
+// liveEntry makes a cookie of the key in the address, and takes the key out of it.
+func (s *Server) liveEntry(w http.ResponseWriter, r *http.Request) {
+	if key := r.URL.Query().Get("key"); subtle.ConstantTimeCompare([]byte(key), []byte(s.Key)) == 1 {
+		setCookie(w, asCookie, s.sign("asker", "live"))
+		http.Redirect(w, r, "/live", http.StatusSeeOther)
+		return
+	}
+	if !s.asker(r) {
+		http.Error(w, "This page is the asker's: open the address with its key, which the program printed.", http.StatusForbidden)
+		return
+	}
+	s.page("live.html")(w, r)
+}
+
+type mark struct {
+	shown
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
+}
+
+type share struct {
+	N     int     `json:"n"`
+	Of    float64 `json:"of"`
+	Least float64 `json:"least"`
+	Most  float64 `json:"most"`
+}
+
+func shareOf(s ask.Share) share { return share{s.N, s.Of, s.Least, s.Most} }
+
+// state is the live page's JSON. The map lies in the square from 0 to 1.
+type state struct {
+	Answers   int          `json:"answers"` // now
+	Of        int          `json:"of"`      // of the report
+	Items     int          `json:"items"`
+	Unasked   int          `json:"unasked"`
+	Kind      string       `json:"kind"`
+	Pictures  bool         `json:"pictures"`
+	Here      int          `json:"here"` // people of the last minute
+	People    []personNow  `json:"people"`
+	Everybody int          `json:"everybody"`
+	Agreement share        `json:"agreement"`
+	Wrong     share        `json:"wrong"`
+	Chance    float64      `json:"chance"`
+	Gain      share        `json:"gain"`
+	Enough    bool         `json:"enough"`
+	Last      int          `json:"last"`
+	Curve     []curvePoint `json:"curve"`
+	Map       []mark       `json:"map"`
+	Mapped    int          `json:"mapped"`
+}
+
+type personNow struct {
+	Name    string `json:"name"`
+	Answers int    `json:"answers"`
+	Again   int    `json:"again"`
+	Agreed  int    `json:"agreed"`
+}
+
+func (s *Server) liveState(w http.ResponseWriter, r *http.Request) {
+	if !s.asker(r) {
+		refuse(w, http.StatusForbidden, "This is the asker's.")
+		return
+	}
+	s.live.mu.Lock()
+	rep, curve := s.live.report, append([]curvePoint{}, s.live.curve...)
+	s.live.mu.Unlock()
+	mean, half := rep.Gain.Interval()
+	out := state{
+		Answers: s.Session.Count(), Of: rep.Answers, Items: len(s.Items.Names), Unasked: s.Session.Unasked(), Kind: s.Kind.String(), Pictures: s.Items.Pictures(),
+		Agreement: shareOf(s.Session.Agreement()), Wrong: shareOf(rep.Wrong), Chance: s.Kind.Chance(), Gain: share{rep.Gain.N, mean, mean - half, mean + half},
+		Enough: rep.Enough(), Last: ask.LastAnswers, Curve: curve, Map: []mark{}, Mapped: len(rep.Items), People: []personNow{},
+	}
+	people := s.Session.People()
+	out.Everybody = len(people)
+	for _, p := range people[:min(mostPeopleShown, len(people))] {
+		out.People = append(out.People, personNow(p))
+	}
+	s.mu.Lock()
+	for _, v := range s.people {
+		if time.Since(v.seen) < time.Minute {
+			out.Here++
+		}
+	}
+	s.mu.Unlock()
+	for i, xy := range rep.Square() {
+		if i == mostDrawn {
+			break
+		}
+		item := rep.Items[i]
+		out.Map = append(out.Map, mark{shown{item, s.Items.alt(item)}, xy[0], xy[1]})
+	}
+	reply(w, http.StatusOK, out)
+}
+
+// NewCode returns a code that is easy to tell: eight letters and digits, of which none looks like another.
+func NewCode() string {
+	const letters = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789" // 32
+	var b strings.Builder
+	for _, c := range randomBytes(8) {
+		b.WriteByte(letters[c%32])
+	}
+	return b.String()
+}
+
+// NewKey returns what opens the live page.
+func NewKey() string { return random(16) }
