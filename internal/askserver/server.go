@@ -4,8 +4,8 @@
 // # How it is built
 //
 // A person is a name in a cookie, with a code that only the server can make from the join code: nothing is kept of people but
-// their answers, and a cookie outlives a restart. A question has a random number that the server keeps, with what was shown, for the person it was
-// shown to; an answer has that number and a place, so that it can be given once, and only by who was asked.
+// their answers, and a cookie outlives a restart. A question has a random number, under which the server keeps what was shown to whom. An answer
+// has that number and a place: it can be given once, and only by who was asked.
 package askserver
 
 import (
@@ -168,8 +168,9 @@ func (s *Server) page(name string) http.HandlerFunc {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		host, _, _ := net.SplitHostPort(r.Host)
 		ip := net.ParseIP(host)
+		_, joined := s.person(r)
 		_ = pages.ExecuteTemplate(w, name, map[string]any{
-			"Kind": s.Kind.String(), "Code": s.Code != "", "Plain": r.TLS == nil && host != "localhost" && (ip == nil || !ip.IsLoopback()), "Pictures": s.Items.Pictures(), "Items": len(s.Items.Names),
+			"Kind": s.Kind.String(), "Code": s.Code != "", "Plain": r.TLS == nil && host != "localhost" && (ip == nil || !ip.IsLoopback()), "Pictures": s.Items.Pictures(), "Joined": joined,
 		})
 	}
 }

@@ -95,7 +95,10 @@
 
   async function next() {
     const { status, data } = await send("/question");
-    if (status === 200) { return show(data); }
+    return status === 200 ? show(data) : enter();
+  }
+
+  function enter() {
     $("ask").hidden = true;
     $("join").hidden = false;
     ($("code") || $("name")).focus();
@@ -129,5 +132,5 @@
     const { status } = await send("/join", { name: $("name").value, code: $("code") ? $("code").value : "" });
     if (status === 200) { next(); }
   });
-  next();
+  if (document.body.dataset.joined === "true") { next(); } else { enter(); }
 })();

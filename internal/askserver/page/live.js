@@ -59,7 +59,7 @@
   function curve(s) {
     const root = $("curve"), w = 600, h = 260, left = 48, right = 588, top = 14, bottom = 222;
     root.replaceChildren();
-    const most = Math.max(s.chance + 0.05, ...s.curve.map((p) => p.most)), last = s.curve.length ? s.curve[s.curve.length - 1].answers : 1;
+    const most = Math.min(1, Math.max(s.chance + 0.05, ...s.curve.map((p) => p.most))), last = s.curve.length ? s.curve[s.curve.length - 1].answers : 1;
     const x = (a) => left + (right - left) * a / Math.max(1, last), y = (v) => bottom - (bottom - top) * v / most;
     for (let v = 0; v <= most + 1e-9; v += 0.1) {
       root.append(svg("line", { class: "axis", x1: left, x2: right, y1: y(v), y2: y(v) }), svg("text", { x: left - 8, y: y(v) + 5, "text-anchor": "end" }, Math.round(100 * v) + " %"));
@@ -101,7 +101,7 @@
       const r = await fetch("/live/state"), s = await r.json();
       if (!r.ok) { throw new Error(s.error); }
       say("");
-      numbers([["answers", s.answers], ["people", s.everybody], ["here now", s.here], ["items", s.items]]);
+      numbers([["answers", s.answers], [s.everybody === 1 ? "person" : "people", s.everybody], ["here now", s.here], ["items", s.items]]);
       map(s);
       curve(s);
       words(s);
