@@ -110,12 +110,14 @@ func wholeVectors(path string) (*mat.Dense, error) {
 func choosingPays(c ask.Curve, choose ask.Choice) string {
 	less := c.Less()
 	mean, half := less.Interval()
-	said := fmt.Sprintf("over the curve, in %d pairs of trials: %.2f percentage points, 95 %% from %.2f to %.2f", less.N, 100*mean, 100*(mean-half), 100*(mean+half))
+	over := func(sign float64) string {
+		return fmt.Sprintf("by %.2f percentage points over the curve (95 %%: %.2f to %.2f, %d pairs of trials)", 100*sign*mean, 100*(sign*mean-half), 100*(sign*mean+half), less.N)
+	}
 	switch less.Side() {
 	case judge.For:
-		return fmt.Sprintf("Choosing pays: %v has a smaller error than random questions, %s.", choose, said)
+		return fmt.Sprintf("Choosing pays: after %v maps have a smaller error than after random questions, %s.", choose, over(1))
 	case judge.Against:
-		return fmt.Sprintf("Choosing does not pay: random questions are better than %v, by %s.", choose, strings.ReplaceAll(said, "-", "−"))
+		return fmt.Sprintf("Choosing does not pay: after random questions maps have a smaller error than after %v, %s.", choose, over(-1))
 	}
-	return fmt.Sprintf("Random is as good: no difference between %v and random questions is seen, %s.", choose, said)
+	return fmt.Sprintf("Random is as good: after %v no smaller error is seen than after random questions; they differ %s.", choose, over(1))
 }

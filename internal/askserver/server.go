@@ -67,8 +67,8 @@ type Server struct {
 
 const (
 	mostPeople  = 2000 // that are here at once
-	mostOpen    = 16   // questions that a person has open, in several tabs
-	mostDone    = 64   // answers that are remembered, to know doubled ones
+	mostOpen    = 16   // last questions of a person that can be answered, in several tabs
+	mostDone    = 64   // last answers that are remembered, to know doubled ones
 	mostBody    = 4 << 10
 	idle        = 10 * time.Minute
 	perSecond   = 8 // requests of a person, and
@@ -79,12 +79,13 @@ const (
 
 // visitor is a person who is here.
 type visitor struct {
-	name  string
-	seen  time.Time
-	rate  bucket
-	open  map[string]issued
-	order []string // of open and of done, oldest first
-	done  map[string]*outcome
+	name string
+	seen time.Time
+	rate bucket
+	open map[string]issued
+	done map[string]*outcome
+	// asked and answered are the numbers of questions, oldest first.
+	asked, answered []string
 }
 
 // issued is a question that was shown.
@@ -357,14 +358,17 @@ func (s *Server) ask(v *visitor) asked {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v.open[out.ID] = issued{q, time.Now()}
-	v.order = append(v.order, out.ID)
-	for len(v.open) > mostOpen || len(v.order) > mostOpen+mostDone {
-		delete(v.open, v.order[0])
-		delete(v.done, v.order[0])
-		v.order = v.order[1:]
-	}
+	v.offer(out.ID, issued{q, time.Now()})
 	return out
+}
+
+// offer opens a question.
+func (v *visitor) offer(id string, q issued) {
+	v.open[id] = q
+	if v.asked = append(v.asked, id); len(v.asked) > mostOpen {
+		delete(v.open, v.asked[0])
+		v.asked = v.asked[1:]
+	}
 }
 
 func (s *Server) question(w http.ResponseWriter, _ *http.Request, v *visitor) {
@@ -383,6 +387,10 @@ func (v *visitor) claim(id string, said int) (q issued, o *outcome, mine bool) {
 	o = &outcome{said: said, ready: make(chan struct{})}
 	delete(v.open, id)
 	v.done[id] = o
+	if v.answered = append(v.answered, id); len(v.answered) > mostDone {
+		delete(v.done, v.answered[0])
+		v.answered = v.answered[1:]
+	}
 	return q, o, true
 }
 
@@ -409,7 +417,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor) {
 		if o.err != nil {
 			s.mu.Lock()
 			delete(v.done, in.ID)
-			v.open[in.ID], v.order = q, append(v.order, in.ID)
+			v.offer(in.ID, q)
 			s.mu.Unlock()
 		}
 		close(o.ready)

@@ -232,19 +232,23 @@ func (w *world) next(rng *rand.Rand, n int, share float64, ch *chooser) (triplet
 		}
 		return ch.selector.Next(ch.kernel()), true
 	}
-	var all []triplets.Query
+	left := 0
 	for head := range n {
-		all = append(all, w.open[head]...)
+		left += len(w.open[head])
 	}
-	if len(all) == 0 {
+	if left == 0 {
 		return triplets.Query{}, false
 	}
-	q := all[rng.IntN(len(all))]
-	if !random {
-		q = ch.selector.Among(ch.kernel(), w.open[q.Head])
+	head, at := 0, rng.IntN(left) // of all questions one
+	for ; at >= len(w.open[head]); head++ {
+		at -= len(w.open[head])
 	}
-	left := w.open[q.Head]
-	i := slices.Index(left, q)
-	w.open[q.Head] = slices.Delete(slices.Clone(left), i, i+1)
+	of := w.open[head]
+	if !random {
+		at = slices.Index(of, ch.selector.Among(ch.kernel(), of))
+	}
+	q := of[at]
+	of[at] = of[len(of)-1]
+	w.open[head] = of[:len(of)-1]
 	return q, true
 }

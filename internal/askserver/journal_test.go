@@ -1,0 +1,102 @@
+package askserver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"metriclab/pkg/ask"
+)
+
+var three = []string{"a", "b", "c"}
+
+func answerOf(person string) ask.Answer {
+	return ask.Answer{Question: ask.Question{Items: [3]int{0, 1, 2}}, Said: 1, Person: person}
+}
+
+// Many answers at once are all in the file, with fewer waits for the disk than answers.
+func TestJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "answers.csv")
+	j, found, err := OpenJournal(path, ask.KindCompare, three)
+	if err != nil || found.Torn != "" || len(found.Answers) > 0 {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	if _, _, err := OpenJournal(path, ask.KindCompare, three); !errors.Is(err, errInUse) {
+		t.Errorf("a second process: %v", err)
+	}
+	var syncs atomic.Int32
+	sync1 := j.sync
+	gate := make(chan struct{}) // the first answer's
+	j.sync = func() error {
+		if syncs.Add(1) == 1 {
+			<-gate
+		}
+		return sync1()
+	}
+	const n = 100
+	var wg, waiting sync.WaitGroup
+	waiting.Add(n)
+	for i := range n {
+		wg.Go(func() {
+			waiting.Done()
+			if err := j.Append(answerOf(fmt.Sprint(i))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	waiting.Wait()
+	close(gate)
+	wg.Wait()
+	if got := syncs.Load(); got > n {
+		t.Errorf("%d waits for the disk", got)
+	}
+	if err := errors.Join(j.Close(), j.Close()); err != nil {
+		t.Error(err)
+	}
+	if err := j.Append(answerOf("late")); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+	j, found, err = OpenJournal(path, ask.KindCompare, three)
+	if err != nil || len(found.Answers) != n {
+		t.Fatalf("%d answers, %v", len(found.Answers), err)
+	}
+	j.Close()
+	for kind, want := range map[ask.Kind]string{ask.KindOdd: "another kind", ask.KindAlike: "another kind"} {
+		if _, _, err := OpenJournal(path, kind, three); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v", kind, err)
+		}
+	}
+}
+
+// A line without an end was never acknowledged: it is moved away, wherever the process was killed.
+func TestTorn(t *testing.T) {
+	head, line := string(ask.KindCompare.Header()), string(ask.KindCompare.Line(three, answerOf("Ann")))
+	whole := head + line + line
+	for cut := range len(whole) + 1 {
+		path := filepath.Join(t.TempDir(), "answers.csv")
+		put(t, path, whole[:cut])
+		j, found, err := OpenJournal(path, ask.KindCompare, three)
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		if err := errors.Join(j.Append(answerOf("Ben")), j.Close()); err != nil {
+			t.Fatal(err)
+		}
+		kept := max(0, strings.Count(whole[:cut], "\n")-1)
+		torn := cut > 0 && whole[cut-1] != '\n'
+		raw, err := os.ReadFile(path)
+		if err != nil || len(found.Answers) != kept || (found.Torn != "") != torn || strings.Count(string(raw), "\n") != kept+2 || !strings.HasPrefix(string(raw), head) {
+			t.Fatalf("cut at %d: %d answers, torn %q, %v:\n%s", cut, len(found.Answers), found.Torn, err, raw)
+		}
+		if torn {
+			if aside, err := os.ReadFile(found.Torn); err != nil || string(aside) != whole[strings.LastIndex(whole[:cut], "\n")+1:cut]+"\n" {
+				t.Fatalf("cut at %d: moved away: %q, %v", cut, aside, err)
+			}
+		}
+	}
+}
