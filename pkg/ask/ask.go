@@ -401,12 +401,12 @@ func (s *Session) Advance(ctx context.Context) error {
 		return err
 	}
 	s.chooser.learned = len(answers)
-	queue := make([]triplets.Query, 0, ahead)
+	queue, k := make([]triplets.Query, 0, ahead), s.chooser.kernel()
 	for range ahead {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		queue = append(queue, s.chooser.selector.Next(s.chooser.kernel()))
+		queue = append(queue, s.chooser.selector.Next(k))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,8 +17,9 @@ const (
 	cklIterations = 60
 	// erkleBeta is β of ERKLE, steps per answer.
 	erkleBeta = 10
-	// candidates is how many pairs are weighed for a question.
-	candidates = 400
+	// candidates and candidatesOfGain are how many pairs are weighed for a question.
+	candidates       = 400
+	candidatesOfGain = 100
 )
 
 // chooser chooses questions by a kernel.
@@ -36,7 +37,7 @@ type chooser struct {
 func newChooser(src *rand.PCG, n int, p Params) (*chooser, error) {
 	q := triplets.SelectorParams{Rule: triplets.SelectUncertainty, Model: triplets.AnswerCrowd, Candidates: candidates}
 	if p.Choose == ChoiceCKLGain || p.Choose == ChoiceERKLEGain {
-		q.Rule = triplets.SelectInformationGain
+		q.Rule, q.Candidates = triplets.SelectInformationGain, candidatesOfGain
 	}
 	rng := rand.New(src)
 	c := &chooser{n: n, rng: rng}
@@ -91,15 +92,28 @@ func (c *chooser) kernel() mat.Symmetric {
 	if c.erkle != nil {
 		return c.erkle.Kernel()
 	}
-	return gram{c.x}
+	return gramOf(c.x)
 }
 
 // gram is XXᵀ, an entry at a time: of few coordinates that is as fast as to look it up.
-type gram struct{ x *mat.Dense }
+type gram struct{ x [][cklDim]float64 }
 
-func (g gram) Dims() (r, c int)  { return g.SymmetricDim(), g.SymmetricDim() }
+func (g gram) Dims() (r, c int)  { return len(g.x), len(g.x) }
 func (g gram) T() mat.Matrix     { return g }
-func (g gram) SymmetricDim() int { return g.x.RawMatrix().Rows }
-func (g gram) At(i, j int) float64 {
-	return mat.Dot(g.x.RowView(i), g.x.RowView(j))
+func (g gram) SymmetricDim() int { return len(g.x) }
+func (g gram) At(i, j int) (sum float64) {
+	a, b := &g.x[i], &g.x[j]
+	for c, v := range a {
+		sum += v * b[c]
+	}
+	return sum
+}
+
+func gramOf(x *mat.Dense) gram {
+	n, _ := x.Dims()
+	g := gram{make([][cklDim]float64, n)}
+	for i := range g.x {
+		copy(g.x[i][:], x.RawRowView(i))
+	}
+	return g
 }

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What ask cannot do is refused before it serves.
+func TestAskRefuses(t *testing.T) {
+	files(t, map[string]string{"words.txt": "one\ntwo\nthree\nfour\n", "two.txt": "one\ntwo\n", "x.npy": npyOf(t, "<f8", "(3, 1)", []float64{1, 2, 3}), "t.csv": "0,1,2\n1,2,0\n"})
+	for _, name := range []string{"empty", "answers"} {
+		if err := os.Mkdir(name, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeTest(t, filepath.Join("answers", "answers.csv"), "x,y\n")
+	say(t, []said{
+		{"ask", 2, []string{"takes a folder of pictures or a file"}, nil},
+		{"ask a b", 2, []string{"takes a folder of pictures or a file"}, nil},
+		{"ask none.txt", 1, []string{"none.txt"}, nil},
+		{"ask empty", 2, []string{"empty: ask: 0 items, want at least 3"}, nil},
+		{"ask two.txt", 2, []string{"2 items, want at least 3"}, nil},
+		{"ask words.txt --question odds --choose luck", 2, []string{`question "odds" is not allowed`, `choice "luck" is not allowed`}, nil},
+		{"ask words.txt --question alike --choose ckl", 2, []string{"questions about two items, which are random"}, nil},
+		{"ask words.txt --random 2", 2, []string{"a share of 2"}, nil},
+		{"ask words.txt --code abcd", 2, []string{"flag --code: only with --listen for others"}, nil},
+		{"ask words.txt --listen :0 --code abc", 2, []string{"flag --code: 3 characters are not enough"}, nil},
+		{"ask words.txt --flip .1 --trials 3", 2, []string{"flag --trials: only together with --simulate", "flag --flip: only together with --simulate"}, nil},
+		{"ask words.txt --vectors x.npy", 1, []string{"x.npy: 3 vectors, want one for each of 4 items"}, nil},
+		{"ask words.txt --ids words.txt", 2, []string{"--ids: only together with --vectors"}, nil},
+		{"ask words.txt", 1, []string{"answers.csv:1: columns x,y, want a,near,far", "another kind, or of another program"}, nil},
+		{"ask words.txt --simulate x.npy --listen :0", 2, []string{"takes no folder or file", "flag --listen: not together with --simulate"}, nil},
+		{"ask --simulate x.npy --choose random", 1, []string{"want another one"}, nil},
+		{"ask --simulate t.csv", 1, []string{"answers to 2 questions, want at least 10"}, nil},
+	})
+}
+
+// A simulation ends with one sentence on whether choosing pays.
+func TestAskSimulate(t *testing.T) {
+	files(t, map[string]string{"x.npy": npyOf(t, "<f8", "(6, 1)", []float64{1, 2, 4, 8, 16, 32})})
+	c := newCommand(toys(nil))
+	if code := c.run("ask", "--simulate", "x.npy", "--answers", "40", "--trials", "6"); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, c.err.String())
+	}
+	lines := strings.Split(strings.TrimSpace(c.out.String()), "\n")
+	if len(lines) != 11 || !strings.HasPrefix(lines[1], "5 ") || !strings.HasPrefix(lines[8], "40 ") || !strings.Contains(lines[10], "6 pairs of trials") {
+		t.Errorf("%s", c.out.String())
+	}
+}
+
+// A file of answers that is read-only, or in a folder that is.
+func TestAskReadOnly(t *testing.T) {
+	files(t, map[string]string{"words.txt": "one\ntwo\nthree\n"})
+	if os.Getuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	if err := os.Mkdir("answers", 0o555); err != nil {
+		t.Fatal(err)
+	}
+	say(t, []said{{"ask words.txt", 1, []string{filepath.Join("answers", "answers.csv")}, nil}})
+}
