@@ -71,9 +71,9 @@ type Choice int
 // The choices.
 const (
 	ChoiceRandom    Choice = iota // none: all questions have equal chances
-	ChoiceCKL                     // triplets.SelectUncertainty under CKL
+	ChoiceCKL                     // triplets.SelectRandomThenUncertainty under CKL
 	ChoiceCKLGain                 // triplets.SelectInformationGain under CKL and its model of an answer
-	ChoiceERKLE                   // triplets.SelectUncertainty under PA-ERKLE, ten steps an answer
+	ChoiceERKLE                   // triplets.SelectRandomThenUncertainty under PA-ERKLE, ten steps an answer
 	ChoiceERKLEGain               // triplets.SelectInformationGain under that, with the logistic model
 )
 

@@ -35,7 +35,7 @@ type chooser struct {
 }
 
 func newChooser(src *rand.PCG, n int, p Params) (*chooser, error) {
-	q := triplets.SelectorParams{Rule: triplets.SelectUncertainty, Model: triplets.AnswerCrowd, Candidates: candidates}
+	q := triplets.SelectorParams{Rule: triplets.SelectRandomThenUncertainty, Model: triplets.AnswerCrowd, Candidates: candidates}
 	if p.Choose == ChoiceCKLGain || p.Choose == ChoiceERKLEGain {
 		q.Rule, q.Candidates = triplets.SelectInformationGain, candidatesOfGain
 	}
