@@ -34,7 +34,7 @@ def png(path, colour, side=240):
 
 
 @contextlib.contextmanager
-def ask(*args, code=None):
+def ask(driver, *args):
     """Runs the command, yields its addresses for people and for the asker, and ends it by an interrupt."""
     out = (folder / "log").open("w+")
     p = subprocess.Popen([command, "ask", *args, "--listen", "127.0.0.1:0"], cwd=folder, stdout=out, stderr=subprocess.STDOUT)
@@ -44,6 +44,7 @@ def ask(*args, code=None):
             return re.findall(r"(?:people|you): +(\S+)", (folder / "log").read_text())
         people, you = wait("the addresses", lambda: addresses() if len(addresses()) == 2 else None)
         yield people, you
+        driver.get("about:blank")  # a page that is open asks for a server that is gone
     finally:
         p.send_signal(signal.SIGINT)
         status = p.wait(60)
@@ -63,6 +64,8 @@ def until(driver, n):
 
 
 def join(driver, url, name):
+    driver.get(url)
+    driver.delete_all_cookies()  # who was here before
     driver.get(url)
     box = wait("the form", lambda: next((e for e in driver.find_elements(By.ID, "name") if e.is_displayed()), None))
     box.send_keys(name, Keys.ENTER)
@@ -92,7 +95,7 @@ def rows():
 
 
 def compare(driver):
-    with ask("pictures") as (url, you):
+    with ask(driver, "pictures") as (url, you):
         driver.get(url)
         wait("the form", lambda: driver.find_element(By.ID, "join").is_displayed())
         shape(driver, "join")
@@ -123,10 +126,11 @@ def compare(driver):
         driver.execute_async_script("""
             var done = arguments[0];
             (async () => {
+              let q = await (await fetch("/question")).json();
               for (let i = 0; i < 40; i++) {
-                const q = await (await fetch("/question")).json();
-                await fetch("/answer", {method: "POST", body: JSON.stringify({id: q.id, said: Math.abs(q.items[1].item - q.items[0].item) <= Math.abs(q.items[2].item - q.items[0].item) ? 1 : 2, ms: 1})});
-                await new Promise(r => setTimeout(r, 260));
+                const near = (k) => Math.abs(q.items[k].item - q.items[0].item);
+                q = await (await fetch("/answer", {method: "POST", body: JSON.stringify({id: q.id, said: near(1) <= near(2) ? 1 : 2, ms: 1})})).json();
+                await new Promise(r => setTimeout(r, 130));
               }
               done();
             })();""")
@@ -148,7 +152,7 @@ def compare(driver):
 
 def resumed(driver):
     """The same command goes on, and the same person need not join again."""
-    with ask("pictures") as (url, _):
+    with ask(driver, "pictures") as (url, _):
         driver.get(url)
         until(driver, 0)
         driver.find_element(By.TAG_NAME, "body").send_keys("1")
@@ -159,8 +163,7 @@ def resumed(driver):
 def texts(driver):
     hostile = '<img src=x onerror="document.title=1">'
     (folder / "words.txt").write_text("\n".join([hostile, "a word", "another word", "one more, with a long text that goes over more than a line of the page, as sentences do", "=1+1"]) + "\n")
-    with ask("words.txt", "--question", "odd", "--out", "words") as (url, you):
-        driver.delete_all_cookies()
+    with ask(driver, "words.txt", "--question", "odd", "--out", "words") as (url, you):
         join(driver, url, "")
         shape(driver, "odd")
         keys = driver.find_element(By.TAG_NAME, "body")
@@ -170,19 +173,20 @@ def texts(driver):
         driver.get(you)
         wait("a map", lambda: len(driver.find_elements(By.CSS_SELECTOR, "#map circle")) == 5)
         check(driver.title == "Answers so far" and not driver.find_elements(By.CSS_SELECTOR, "img"), "a line of text became an element")
-    check(not complaints(driver), "the console says something")
+    said = complaints(driver)
+    check(not said, f"the console says {said}")
 
 
 def alike(driver):
-    with ask("pictures", "--question", "alike", "--out", "alike") as (url, _):
-        driver.delete_all_cookies()
+    with ask(driver, "pictures", "--question", "alike", "--out", "alike") as (url, _):
         join(driver, url, "Ben")
         shape(driver, "alike")
         keys = driver.find_element(By.TAG_NAME, "body")
         for i in range(8):
             keys.send_keys([Keys.ARROW_LEFT, Keys.ARROW_RIGHT][i % 2])
             until(driver, i + 1)
-    check(not complaints(driver), "the console says something")
+    said = complaints(driver)
+    check(not said, f"the console says {said}")
 
 
 def main():
