@@ -30,10 +30,8 @@ type live struct {
 
 // curvePoint is the error after so many answers.
 type curvePoint struct {
-	Answers int     `json:"answers"`
-	Of      float64 `json:"of"`
-	Least   float64 `json:"least"`
-	Most    float64 `json:"most"`
+	Answers int `json:"answers"`
+	ask.Share
 }
 
 // Report returns the last report.
@@ -87,12 +85,12 @@ func (s *Server) publish(r ask.Report) {
 	if r.Wrong.N == 0 {
 		return
 	}
-	s.live.curve = append(s.live.curve, curvePoint{r.Answers, r.Wrong.Of, r.Wrong.Least, r.Wrong.Most})
+	s.live.curve = append(s.live.curve, curvePoint{r.Answers, r.Wrong})
 	const most = 400
-	if len(s.live.curve) > most { // every second point stays, and the last
+	if len(s.live.curve) > most { // every second point stays, with the last
 		kept := s.live.curve[:0]
 		for i, p := range s.live.curve {
-			if i%2 == 0 || i == most {
+			if i%2 == 0 {
 				kept = append(kept, p)
 			}
 		}
@@ -126,15 +124,6 @@ type mark struct {
 	Y float64 `json:"y"`
 }
 
-type share struct {
-	N     int     `json:"n"`
-	Of    float64 `json:"of"`
-	Least float64 `json:"least"`
-	Most  float64 `json:"most"`
-}
-
-func shareOf(s ask.Share) share { return share{s.N, s.Of, s.Least, s.Most} }
-
 // state is the live page's JSON. The map lies in the square from 0 to 1.
 type state struct {
 	Answers   int          `json:"answers"` // now
@@ -144,24 +133,17 @@ type state struct {
 	Kind      string       `json:"kind"`
 	Pictures  bool         `json:"pictures"`
 	Here      int          `json:"here"` // people of the last minute
-	People    []personNow  `json:"people"`
+	People    []ask.Person `json:"people"`
 	Everybody int          `json:"everybody"`
-	Agreement share        `json:"agreement"`
-	Wrong     share        `json:"wrong"`
+	Agreement ask.Share    `json:"agreement"`
+	Wrong     ask.Share    `json:"wrong"`
 	Chance    float64      `json:"chance"`
-	Gain      share        `json:"gain"`
+	Gain      ask.Share    `json:"gain"`
 	Enough    bool         `json:"enough"`
 	Last      int          `json:"last"`
 	Curve     []curvePoint `json:"curve"`
 	Map       []mark       `json:"map"`
 	Mapped    int          `json:"mapped"`
-}
-
-type personNow struct {
-	Name    string `json:"name"`
-	Answers int    `json:"answers"`
-	Again   int    `json:"again"`
-	Agreed  int    `json:"agreed"`
 }
 
 func (s *Server) liveState(w http.ResponseWriter, r *http.Request) {
@@ -172,17 +154,14 @@ func (s *Server) liveState(w http.ResponseWriter, r *http.Request) {
 	s.live.mu.Lock()
 	rep, curve := s.live.report, append([]curvePoint{}, s.live.curve...)
 	s.live.mu.Unlock()
-	mean, half := rep.Gain.Interval()
 	out := state{
 		Answers: s.Session.Count(), Of: rep.Answers, Items: len(s.Items.Names), Unasked: s.Session.Unasked(), Kind: s.Kind.String(), Pictures: s.Items.Pictures(),
-		Agreement: shareOf(s.Session.Agreement()), Wrong: shareOf(rep.Wrong), Chance: s.Kind.Chance(), Gain: share{rep.Gain.N, mean, mean - half, mean + half},
-		Enough: rep.Enough(), Last: ask.LastAnswers, Curve: curve, Map: []mark{}, Mapped: len(rep.Items), People: []personNow{},
+		Agreement: s.Session.Agreement(), Wrong: rep.Wrong, Chance: s.Kind.Chance(), Gain: rep.Gain,
+		Enough: rep.Enough(), Last: ask.LastAnswers, Curve: curve, Map: []mark{}, Mapped: len(rep.Items),
 	}
 	people := s.Session.People()
 	out.Everybody = len(people)
-	for _, p := range people[:min(mostPeopleShown, len(people))] {
-		out.People = append(out.People, personNow(p))
-	}
+	out.People = people[:min(mostPeopleShown, len(people))]
 	s.mu.Lock()
 	for _, v := range s.people {
 		if time.Since(v.seen) < time.Minute {

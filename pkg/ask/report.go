@@ -18,10 +18,11 @@ import (
 
 // Person is what is known of one person's answers.
 type Person struct {
-	Name    string
-	Answers int
+	Name    string `json:"name"`
+	Answers int    `json:"answers"`
 	// Again counts the answers to questions that the person had answered before, Agreed those that were the same.
-	Again, Agreed int
+	Again  int `json:"again"`
+	Agreed int `json:"agreed"`
 }
 
 // People returns what is known of each person, most answers first.
@@ -47,11 +48,12 @@ func (s *Session) Agreement() Share {
 	return ShareOf(agreed, again)
 }
 
-// Share is k of n, with its 95 % interval.
+// Share is k of n, or a difference of such shares, with its 95 % interval.
 type Share struct {
-	N           int
-	Of          float64
-	Least, Most float64
+	N     int     `json:"n"`
+	Of    float64 `json:"of"`
+	Least float64 `json:"least"`
+	Most  float64 `json:"most"`
 }
 
 // ShareOf returns k of n with the interval of Wilson (1927), which is right for few, too. Of none it is from 0 to 1.
@@ -84,9 +86,8 @@ type Report struct {
 	Items []int
 	// Wrong is the share of held-out answers to random questions that maps of the other answers contradict. N is 0 while there are too few.
 	Wrong Share
-	// Gain is by how much the last LastAnswers answers lowered that share, on the same held-out answers, with its 95 % interval; N is 0 while
-	// there are too few.
-	Gain judge.Summary
+	// Gain is by how much the last LastAnswers answers lowered that share, on the same held-out answers; N is 0 while there are too few.
+	Gain Share
 }
 
 // Square returns the coordinates of the map in the square from 0 to 1, scaled alike in both directions.
@@ -109,10 +110,7 @@ func (r Report) Square() [][2]float64 {
 }
 
 // Enough tells whether the last answers lowered the share of wrong predictions by less than EnoughGain, by the end of the interval.
-func (r Report) Enough() bool {
-	mean, half := r.Gain.Interval()
-	return r.Gain.N > 0 && mean+half < EnoughGain
-}
+func (r Report) Enough() bool { return r.Gain.N > 0 && r.Gain.Most < EnoughGain }
 
 // Report fits a map to all answers, and maps to parts of them. It calls between, unless that is nil, between fits, which take long. It
 // returns the error of ctx once that is done.
@@ -179,7 +177,8 @@ func (s *Session) Report(ctx context.Context, between func()) (Report, error) {
 	}
 	r.Wrong = ShareOf(int(math.Round(wrong)), n)
 	if len(gains) > 0 {
-		r.Gain = judge.Summarize(gains)
+		mean, half := judge.Summarize(gains).Interval()
+		r.Gain = Share{len(gains), mean, mean - half, mean + half}
 	}
 	return r, nil
 }
