@@ -135,8 +135,10 @@ func TestREADMESessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(data, "uci", "wine.data")); err != nil {
-		needs.Missing(t, "needs data/uci/wine.data; fetch it with ./download.sh wine: ", err)
+	for file, name := range map[string]string{"uci/wine.data": "wine", "triplets/music/music_triplets.mat": "music"} {
+		if _, err := os.Stat(filepath.Join(data, filepath.FromSlash(file))); err != nil {
+			needs.Missing(t, "needs data/", file, "; fetch it with ./download.sh ", name, ": ", err)
+		}
 	}
 	dir := t.TempDir()
 	build(t, filepath.Join(dir, "bin", "metriclab"))
@@ -144,7 +146,7 @@ func TestREADMESessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	var sessions []string
-	for _, doc := range []string{"README.md", "docs/guides/tables.md", "docs/guides/tables-more.md", "docs/guides/streams.md"} {
+	for _, doc := range []string{"README.md", "docs/guides/tables.md", "docs/guides/tables-more.md", "docs/guides/streams.md", "docs/guides/ask.md"} {
 		found := blocks(read(t, doc), "console")
 		if len(found) == 0 {
 			t.Fatalf("%s shows no session", doc)
