@@ -211,7 +211,7 @@ func TestNotKept(t *testing.T) {
 	c.join(t, "Ann")
 	q := c.question(t)
 	full := errors.New("no space left")
-	sync, file := s.Journal.sync, s.Journal.f
+	file := s.Journal.f
 	closed, err := os.Open(s.file) // cannot be written
 	if err != nil {
 		t.Fatal(err)
@@ -231,7 +231,7 @@ func TestNotKept(t *testing.T) {
 	c = s.client()
 	c.join(t, "Ann")
 	q = c.question(t)
-	sync = s.Journal.sync
+	sync := s.Journal.sync
 	s.Journal.sync = func() error { return full }
 	for range 2 { // and after a sync that failed nothing is taken any more
 		if status, _ := c.do(t, "POST", "/answer", said(q.ID, 1)); status != 503 || s.Session.Count() != 0 {
