@@ -200,7 +200,7 @@ type plane struct {
 }
 
 const (
-	// planeTau, planeStarts and planeIterations are those of the fit of a map.
+	// planeTau, planeStarts and planeIterations are those of the fit of a map. With few answers of people about 85 shoes, t-STE with this τ and CKL had fewer errors than SOE and STE.
 	planeTau        = .1
 	planeStarts     = 3
 	planeIterations = 300
