@@ -124,6 +124,9 @@ func (f *askFlags) check(c *cobra.Command, args []string) error {
 	if f.out == "" {
 		wrong("flag --out: no folder given")
 	}
+	if f.v.vectors == stdin {
+		wrong("flag --vectors: - is not allowed: they are read again at the end")
+	}
 	if f.code != "" && f.local() {
 		wrong("flag --code: only with --listen for others: %s is this machine", f.listen)
 	}

@@ -29,6 +29,7 @@ func TestAskRefuses(t *testing.T) {
 		{"ask words.txt --listen :0 --code abc", 2, []string{"flag --code: 3 characters are not enough"}, nil},
 		{"ask words.txt --flip .1 --trials 3", 2, []string{"flag --trials: only together with --simulate", "flag --flip: only together with --simulate"}, nil},
 		{"ask words.txt --vectors x.npy", 1, []string{"x.npy: 3 vectors, want one for each of 4 items"}, nil},
+		{"ask words.txt --vectors -", 2, []string{"read again at the end"}, nil},
 		{"ask words.txt --ids words.txt", 2, []string{"--ids: only together with --vectors"}, nil},
 		{"ask words.txt", 1, []string{"answers.csv:1: columns x,y, want a,near,far", "another kind, or of another program"}, nil},
 		{"ask words.txt --simulate x.npy --listen :0", 2, []string{"takes no folder or file", "flag --listen: not together with --simulate"}, nil},

@@ -171,7 +171,7 @@ func (s *Server) page(name string) http.HandlerFunc {
 		ip := net.ParseIP(host)
 		_, joined := s.person(r)
 		_ = pages.ExecuteTemplate(w, name, map[string]any{
-			"Kind": s.Kind.String(), "Code": s.Code != "", "Plain": r.TLS == nil && host != "localhost" && (ip == nil || !ip.IsLoopback()), "Pictures": s.Items.Pictures(), "Joined": joined,
+			"Kind": s.Kind.String(), "Code": s.Code != "", "Plain": r.Header.Get("X-Forwarded-Proto") != "https" && host != "localhost" && (ip == nil || !ip.IsLoopback()), "Pictures": s.Items.Pictures(), "Joined": joined,
 		})
 	}
 }

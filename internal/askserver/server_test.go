@@ -382,6 +382,9 @@ func TestHeaders(t *testing.T) {
 	if _, body := c.do(t, "GET", "/", "", "Host", "10.1.2.3:8765"); !strings.Contains(body, "hides nothing") {
 		t.Error("to others the page does not say what plain HTTP means")
 	}
+	if _, body := c.do(t, "GET", "/", "", "Host", "room.example", "X-Forwarded-Proto", "https"); strings.Contains(body, "hides nothing") {
+		t.Error("behind a server with HTTPS the page warns of plain HTTP")
+	}
 	for _, r := range []struct {
 		header []string
 		want   int
