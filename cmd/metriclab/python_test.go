@@ -32,7 +32,7 @@ type pyParam struct{ name, typ, value, doc string }
 // pyShared are the parameters that a class has beside the learner's, in order.
 var pyShared = map[string]pyParam{
 	"n_constraints": {"n_constraints", "Optional[int]", "None", "pairs that are drawn from classes, half of them similar; None means 1000"},
-	"random_state":  {"random_state", "Optional[int]", "None", "origin of these draws; None means 1"},
+	"random_state":  {"random_state", "Optional[int]", "None", "origin of these draws, from 0, which None means; --seed of metriclab is one more"},
 	"passes":        {"passes", "Optional[int]", "None", "how often the feedback is seen; None means once"},
 	"n_neighbors":   {"n_neighbors", "int", "3", ""},
 	"standardise":   {"standardise", "bool", "True", ""},

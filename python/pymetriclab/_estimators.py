@@ -22,6 +22,8 @@ from ._models import Metric, Model, Objects, load
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+_UNKNOWN = "%(name)s: no classes are known: want fit of rows and their classes"
+
 
 def _validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
     """scikit-learn's own check, whose home and words changed with version 1.6. Missing cells are allowed if they are imputed."""
@@ -112,7 +114,9 @@ class _RowLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Learned):
         """metriclab fit of a table. Names of features and missing cells need text; other rows go as they lie in memory."""
         flags = [] if self.standardise else ["--no-standardise"]
         if codes is not None:
-            flags += self._given(pairs="n_constraints", seed="random_state")
+            flags += self._given(pairs="n_constraints")
+            state: Optional[int] = getattr(self, "random_state", None)
+            flags += [] if state is None else [f"--seed={state + 1}"]
         names = [str(n).strip() for n in getattr(self, "feature_names_in_", ())]
         if self.impute:
             flags.append("--impute=mean")
@@ -205,7 +209,7 @@ class _ClassLearner(ClassifierMixin, _RowLearner):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Classes of the rows of X, by the n_neighbors nearest rows of fit."""
-        check_is_fitted(self)
+        check_is_fitted(self, "classes_", msg=_UNKNOWN)
         rows = _validated(self, X, reset=False)
         return cast("NDArray[Any]", self.classes_[self.model_.predict(self._rows, self._codes, rows, self.n_neighbors)])
 
@@ -215,7 +219,7 @@ class _ClassLearner(ClassifierMixin, _RowLearner):
         It is (share + shift)**power of the votes of the n_neighbors nearest rows of fit, divided by the sum over classes.
         Rows of fit that were held out tell shift and power. predict has the most probable class.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "classes_", msg=_UNKNOWN)
         X = _validated(self, X, reset=False)
         train, queries, k = self.model_._asked(self._rows, X, self.n_neighbors)
         shares, won = self.model_._votes(train, self._codes, len(self.classes_), queries, k)
@@ -315,11 +319,8 @@ class _PairLearner(_ClassLearner):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Classes of the rows of X, by the n_neighbors nearest rows of fit; of pairs, 1 for similar ones and −1 for others."""
-        check_is_fitted(self)
         if np.asarray(X).ndim == 3:
             return np.where(self.pair_distance(X) <= self.threshold_, 1, -1)
-        if not hasattr(self, "classes_"):
-            raise MetricLabError("predict: no classes are known, since fit was of pairs, triplets or judgements")
         return super().predict(X)
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Optional[ArrayLike] = None) -> float:

@@ -26,7 +26,7 @@ class POLA(_PairLearner):
     n_constraints : Optional[int], default None
         pairs that are drawn from classes, half of them similar; None means 1000
     random_state : Optional[int], default None
-        origin of these draws; None means 1
+        origin of these draws, from 0, which None means; --seed of metriclab is one more
     n_neighbors : int, default 3
         
     standardise : bool, default True
@@ -103,7 +103,7 @@ class KernelPOLA(_PairLearner):
     n_constraints : Optional[int], default None
         pairs that are drawn from classes, half of them similar; None means 1000
     random_state : Optional[int], default None
-        origin of these draws; None means 1
+        origin of these draws, from 0, which None means; --seed of metriclab is one more
     n_neighbors : int, default 3
         
     standardise : bool, default True
@@ -191,7 +191,7 @@ class PA(_PairLearner):
     n_constraints : Optional[int], default None
         pairs that are drawn from classes, half of them similar; None means 1000
     random_state : Optional[int], default None
-        origin of these draws; None means 1
+        origin of these draws, from 0, which None means; --seed of metriclab is one more
     n_neighbors : int, default 3
         
     standardise : bool, default True
@@ -274,7 +274,7 @@ class LEGO(_PairLearner):
     n_constraints : Optional[int], default None
         pairs that are drawn from classes, half of them similar; None means 1000
     random_state : Optional[int], default None
-        origin of these draws; None means 1
+        origin of these draws, from 0, which None means; --seed of metriclab is one more
     n_neighbors : int, default 3
         
     standardise : bool, default True
@@ -868,7 +868,7 @@ class POLABatch(_PairLearner):
     n_constraints : Optional[int], default None
         pairs that are drawn from classes, half of them similar; None means 1000
     random_state : Optional[int], default None
-        origin of these draws; None means 1
+        origin of these draws, from 0, which None means; --seed of metriclab is one more
     n_neighbors : int, default 3
         
     standardise : bool, default True
@@ -943,7 +943,7 @@ class MMC(_PairLearner):
     n_constraints : Optional[int], default None
         pairs that are drawn from classes, half of them similar; None means 1000
     random_state : Optional[int], default None
-        origin of these draws; None means 1
+        origin of these draws, from 0, which None means; --seed of metriclab is one more
     n_neighbors : int, default 3
         
     standardise : bool, default True
@@ -1010,7 +1010,7 @@ class RCA(_PairLearner):
     n_constraints : Optional[int], default None
         pairs that are drawn from classes, half of them similar; None means 1000
     random_state : Optional[int], default None
-        origin of these draws; None means 1
+        origin of these draws, from 0, which None means; --seed of metriclab is one more
     n_neighbors : int, default 3
         
     standardise : bool, default True
@@ -1081,7 +1081,7 @@ class KernelRCA(_PairLearner):
     n_constraints : Optional[int], default None
         pairs that are drawn from classes, half of them similar; None means 1000
     random_state : Optional[int], default None
-        origin of these draws; None means 1
+        origin of these draws, from 0, which None means; --seed of metriclab is one more
     n_neighbors : int, default 3
         
     standardise : bool, default True
@@ -1179,7 +1179,7 @@ class ITML(_PairLearner):
     n_constraints : Optional[int], default None
         pairs that are drawn from classes, half of them similar; None means 1000
     random_state : Optional[int], default None
-        origin of these draws; None means 1
+        origin of these draws, from 0, which None means; --seed of metriclab is one more
     n_neighbors : int, default 3
         
     standardise : bool, default True
@@ -1292,7 +1292,7 @@ class KernelITML(_PairLearner):
     n_constraints : Optional[int], default None
         pairs that are drawn from classes, half of them similar; None means 1000
     random_state : Optional[int], default None
-        origin of these draws; None means 1
+        origin of these draws, from 0, which None means; --seed of metriclab is one more
     n_neighbors : int, default 3
         
     standardise : bool, default True
@@ -2408,7 +2408,7 @@ class TraceSSIKDR(_PairLearner):
     n_constraints : Optional[int], default None
         pairs that are drawn from classes, half of them similar; None means 1000
     random_state : Optional[int], default None
-        origin of these draws; None means 1
+        origin of these draws, from 0, which None means; --seed of metriclab is one more
     n_neighbors : int, default 3
         
     standardise : bool, default True
