@@ -1,5 +1,5 @@
 # Thin: each target is one line that calls go or a script.
-.PHONY: check extended test short bench fuzz torture run report play notebooks notebooks-kernel notebooks-update release
+.PHONY: check extended test short bench fuzz torture run report play notebooks notebooks-kernel notebooks-update release wheel
 
 # Time per fuzz target, as in make fuzz T=10m.
 T = 1m
@@ -18,3 +18,4 @@ notebooks: ; notebooks/run.sh execute
 notebooks-kernel: ; notebooks/run.sh kernel
 notebooks-update: ; notebooks/run.sh update
 release: ; bash scripts/release
+wheel: ; bash scripts/wheel

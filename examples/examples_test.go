@@ -49,7 +49,47 @@ func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
-// run builds the programs once, for all tests: linking is most of the time.
+// outside copies the programs to a module of its own in dir, which requires this one: that of a reader who begins with one.
+func outside(dir string) error {
+	root, err := filepath.Abs("..")
+	if err != nil {
+		return err
+	}
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		return err
+	}
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		return err
+	}
+	module, rest, _ := strings.Cut(strings.TrimPrefix(string(mod), "module "), "\n") // rest begins with the version of Go
+	files := map[string][]byte{
+		"go.mod": fmt.Appendf(nil, "module outside\n%s\nrequire %s v0.0.0\n\nreplace %[2]s => %s\n", rest, module, strconv.Quote(root)),
+		"go.sum": sums,
+	}
+	programs, err := filepath.Glob("*/main.go")
+	if err != nil {
+		return err
+	}
+	for _, path := range programs {
+		if files[path], err = os.ReadFile(path); err != nil {
+			return err
+		}
+	}
+	for path, content := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, path)), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, path), content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run builds the programs once, for all tests: linking is most of the time. They are built from outside of the tree, and
+// -mod=mod writes what else is required, of which nothing is fetched.
 func run(m *testing.M) int {
 	var err error
 	if bin, err = os.MkdirTemp("", "examples"); err != nil {
@@ -57,7 +97,18 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(bin)
-	if out, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./...").CombinedOutput(); err != nil {
+	from, err := os.MkdirTemp("", "outside")
+	if err == nil {
+		defer os.RemoveAll(from)
+		err = outside(from)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	build := exec.Command("go", "build", "-mod=mod", "-o", bin+string(filepath.Separator), "./...")
+	build.Dir, build.Env = from, append(os.Environ(), "GOPROXY=off", "GOWORK=off")
+	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 		return 1
 	}

@@ -18,7 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
-import metriclab
+import pymetriclab
 
 K, BINS = 5, 15
 
@@ -36,10 +36,10 @@ def measures(p, y):
 
 def answers(learner):
     def raw():
-        return make_pipeline(metriclab.MetricLab(learner), KNeighborsClassifier(K))
+        return make_pipeline(pymetriclab.MetricLab(learner), KNeighborsClassifier(K))
 
     yield "KNeighborsClassifier", raw()
-    yield "metriclab", metriclab.MetricLab(learner, n_neighbors=K)
+    yield "metriclab", pymetriclab.MetricLab(learner, n_neighbors=K)
     for method in ("sigmoid", "isotonic"):
         yield f"CalibratedClassifierCV, {method}", CalibratedClassifierCV(raw(), method=method, cv=5)
 

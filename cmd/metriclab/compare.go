@@ -103,7 +103,7 @@ func (f *compareFlags) comparing(a *app, c *cobra.Command, args []string) (*comp
 	}
 	q.posed, err = f.name(c, args)
 	if q.posed != nil && q.unlabelled() {
-		errs = append(errs, errNoLabel)
+		errs = append(errs, f.noLabel())
 	}
 	if err := together(append(errs, err)...); err != nil {
 		return nil, err

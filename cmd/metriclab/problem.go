@@ -218,7 +218,7 @@ func (f *problemFlags) recipe(q *posed, unsupervised, wrong bool) (model.Recipe,
 		return r, usageError{err}
 	}
 	if !wrong && q.unlabelled() && (r.NeedsLabels() || !unsupervised) {
-		err = errNoLabel
+		err = f.noLabel()
 	}
 	return r, err
 }

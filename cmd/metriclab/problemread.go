@@ -233,7 +233,7 @@ func (f *recipeFlags) tableColumns(c *cobra.Command) (tables.Columns, error) {
 	}
 	errs = append(errs, f.checkKnown(c))
 	return tables.Columns{
-		Header: header, Label: f.label, Unlabelled: f.label == "" && !f.rows.sparse && !f.rows.array, Chunklets: f.known.chunklets,
+		Header: header, Label: f.label, Unlabelled: f.label == "" && f.rows.labels == "" && !f.rows.sparse, Chunklets: f.known.chunklets,
 		Drop: f.drop, Keep: f.keep, OneHot: f.oneHot, Cells: f.rows.cells,
 	}, together(errs...)
 }

@@ -107,7 +107,18 @@ func completeTables(_ *cobra.Command, args []string, _ string) ([]cobra.Completi
 	return nil, cobra.ShellCompDirectiveDefault // files
 }
 
-var errNoLabel = usageError{errors.New("flag --label: no column given, want its name or number")}
+var (
+	errNoLabel  = usageError{errors.New("flag --label: no column given, want its name or number")}
+	errNoLabels = usageError{errors.New("flag --labels: no file given, want CSV or .npy with the class of each row of the array")}
+)
+
+// noLabel is the error of a table without classes.
+func (f *recipeFlags) noLabel() error {
+	if f.rows.array {
+		return errNoLabels
+	}
+	return errNoLabel
+}
 
 // checkRows finds out how the table is read.
 func (f *recipeFlags) checkRows(c *cobra.Command, table string) (err error) {
@@ -116,9 +127,6 @@ func (f *recipeFlags) checkRows(c *cobra.Command, table string) (err error) {
 	}
 	if err != nil {
 		return err
-	}
-	if f.rows.array && f.rows.labels == "" {
-		return usageError{errors.New("flag --labels: no file given, want CSV or .npy with the class of each row of the array")}
 	}
 	if c.Flags().Changed("label") && f.label == "" {
 		return errNoLabel

@@ -142,10 +142,10 @@ func TestFormat(t *testing.T) {
 	if fields < 150 { // of 188 when this was written
 		t.Errorf("found %d fields only", fields)
 	}
-	python := read(t, "python", "metriclab.py")
+	python := read(t, "python", "pymetriclab", "_files.py") + read(t, "python", "pymetriclab", "_models.py")
 	for _, want := range []string{fmt.Sprintf("FORMAT_VERSION = %d ", persist.Version), "TIE = 1e-12 "} {
 		if !strings.Contains(python, want) {
-			t.Errorf("python/metriclab.py does not have %q", want)
+			t.Errorf("python/pymetriclab does not have %q", want)
 		}
 	}
 }

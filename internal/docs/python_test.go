@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite python/testdata")
 
-// neighbours is python/testdata/neighbours.json: what python/test_metriclab.py compares with.
+// neighbours is python/testdata/neighbours.json: what python/test_pymetriclab.py compares with.
 type neighbours struct {
 	Train   [][]float64 `json:"train"`
 	Labels  []int       `json:"labels"`
@@ -109,7 +109,7 @@ func TestPythonNeighbours(t *testing.T) {
 		}
 		got, err := os.ReadFile(path)
 		if err != nil || !bytes.Equal(got, content) {
-			t.Errorf("%s is not what Go makes of it (error %v): run go test ./internal/docs -run Python -update, and change python/metriclab.py to match", path, err)
+			t.Errorf("%s is not what Go makes of it (error %v): run go test ./internal/docs -run Python -update, and change python/pymetriclab/_models.py to match", path, err)
 		}
 	}
 }

@@ -20,15 +20,15 @@ import (
 	"metriclab/pkg/persist"
 )
 
-var update = flag.Bool("update", false, "write the declarations of python/metriclab.py")
+var update = flag.Bool("update", false, "write the declarations of python/pymetriclab/_files.py")
 
-// inPython are the kinds that python/metriclab.py reads.
+// inPython are the kinds that python/pymetriclab/_files.py reads.
 var inPython = []string{
 	Kind, VectorsKind, ComparedKind, metric.Kind, metric.LowRankKind, kernels.MetricKind, kernels.TransformedKind, labels.PCAKind, labels.LSAKind, labels.FDAKind,
 	pairs.POLAKind, pairs.PAKind, pairs.LEGOKind, pairs.KernelPOLAKind,
 }
 
-// declared tells what t declares, for python/metriclab.py.
+// declared tells what t declares, for python/pymetriclab/_files.py.
 func declared(t *testing.T, typ reflect.Type, within string) any {
 	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
@@ -75,7 +75,7 @@ func declared(t *testing.T, typ reflect.Type, within string) any {
 	case reflect.Float64:
 		return "number" + rule
 	}
-	t.Fatalf("python/metriclab.py has no word for a %v", typ)
+	t.Fatalf("python/pymetriclab/_files.py has no word for a %v", typ)
 	return nil
 }
 
@@ -92,7 +92,7 @@ func TestPythonDeclarations(t *testing.T) {
 		}
 		all[kind] = map[string]any{"params": declared(t, d.Params, ""), "state": declared(t, d.State, "")}
 	}
-	const path = "../../python/metriclab.py"
+	const path = "../../python/pymetriclab/_files.py"
 	raw := Must(os.ReadFile(path))
 	place := regexp.MustCompile(`(?s)(_DECLARED: "dict\[str, Any\]" = )(.*?)(  # end of declarations)`)
 	parts := place.FindStringSubmatch(string(raw))

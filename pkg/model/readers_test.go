@@ -207,12 +207,12 @@ const readAll = `
 import base64, io, sys
 sys.path.insert(0, "../../python")
 sys.dont_write_bytecode = True
-import metriclab
+import pymetriclab
 for line in sys.stdin:
     try:
-        metriclab.load(io.BytesIO(base64.b64decode(line)))
+        pymetriclab.load(io.BytesIO(base64.b64decode(line)))
         print("")
-    except metriclab.FormatError as e:
+    except pymetriclab.FormatError as e:
         print(repr(e)[:300])
     except BaseException as e:
         print("OTHER " + repr(e)[:300])
@@ -344,7 +344,7 @@ func kindOf(t *testing.T, raw []byte) string {
 }
 
 // TestReadersAgree: of all structural changes to files of every kind that both read, and many of bytes, with checksums made right, the loaders here and
-// python/metriclab.py refuse the same.
+// python/pymetriclab refuse the same.
 func TestReadersAgree(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 15,000 files in two languages: not run under -short")
