@@ -31,6 +31,7 @@ import (
 // site is a site while it is made. Paths have slashes, and are those of the project and of the site alike.
 type site struct {
 	root, out string
+	play      string          // the page of make play
 	pages     map[string]bool // of Markdown and notebooks, by source
 	files     map[string]bool // to be copied
 	seconds   map[string]int  // run times of notebooks
@@ -44,11 +45,11 @@ type book struct {
 	*markdown
 }
 
-func build(root, out string) error {
+func build(root, out, play string) error {
 	if err := os.RemoveAll(out); err != nil {
 		return err
 	}
-	s := &site{root: root, out: out, pages: map[string]bool{}, files: map[string]bool{}, seconds: map[string]int{}}
+	s := &site{root: root, out: out, play: play, pages: map[string]bool{}, files: map[string]bool{}, seconds: map[string]int{}}
 	for _, step := range []func() error{s.find, s.style, s.notebooks, s.documents, s.results, s.examples, s.start, s.copy, s.check} {
 		if err := step(); err != nil {
 			return err
@@ -179,14 +180,15 @@ func (s *site) notebooks() error {
 	for _, b := range s.books {
 		shown := ""
 		for _, e := range catalog.All() {
-			if b.uses(e.Constructor) != "" {
+			n, _ := b.uses(e.Constructor)
+			if lesson, _ := s.lesson(e); n > 0 || lesson == b {
 				shown += fmt.Sprintf(` <a href="../docs/learners.html#%s">%[1]s</a>`, e.Name)
 			}
 		}
 		if shown != "" {
 			shown = `<p class="quiet">Learners here:` + shown + "</p>\n"
 		}
-		if err := s.page(pageOf(b.file), b.title(), shown+b.contents()+b.body); err != nil {
+		if err := s.page(pageOf(b.file), b.title(), below(shown+b.contents(), b.body)); err != nil {
 			return err
 		}
 		said := ""
@@ -203,22 +205,28 @@ func (s *site) notebooks() error {
 For a teacher: <a href="lecture.html">a plan for ninety minutes</a>. Times are those of all cells on two cores, caches warm.</p>`+grid(cards))
 }
 
-// uses returns where code of the notebook calls a function first: the heading above; "" if none does.
-func (b *book) uses(function string) string {
+// uses counts the cells that call a function, and returns the heading above the first.
+func (b *book) uses(function string) (n int, at string) {
 	for i, c := range b.Cells {
 		if function != "" && c.Type == "code" && strings.Contains(string(c.Source), function) {
-			return "#" + b.headed[i]
+			if n++; n == 1 {
+				at = "#" + b.headed[i]
+			}
 		}
 	}
-	return ""
+	return n, at
 }
 
-// lesson is where a learner is taught: the first cell that calls it, else the notebook that speaks of one of its experiments.
-func (s *site) lesson(e catalog.Entry) (b *book, at string) {
+// lesson is where a learner is taught: in the notebook that calls it in most cells; else in one that speaks of one of its experiments.
+func (s *site) lesson(e catalog.Entry) (lesson *book, at string) {
+	most := 0
 	for _, b := range s.books {
-		if at := b.uses(e.Constructor); at != "" {
-			return b, at
+		if n, first := b.uses(e.Constructor); n > most {
+			most, lesson, at = n, b, first
 		}
+	}
+	if lesson != nil {
+		return lesson, at
 	}
 	for _, x := range papers.UsedBy(e.Name) {
 		for _, b := range s.books {
@@ -259,7 +267,7 @@ func (s *site) documents() error {
 		if len(m.headings) > 0 {
 			title = m.headings[0].text
 		}
-		if err := s.page(pageOf(file), title, m.contents()+body); err != nil {
+		if err := s.page(pageOf(file), title, below(m.contents(), body)); err != nil {
 			return err
 		}
 	}
@@ -274,8 +282,8 @@ var (
 
 // results writes the gallery: all experiments of all papers, with a figure, what came out and how long it took.
 func (s *site) results() error {
-	body := `<h1>Results</h1><p>Every experiment at full scale, with its figures and its claims, graded by rules that were fixed before. All claims: the
-<a href="README.html">scorecard</a>. The numbers behind are in the project's folder <code>results</code>.</p>`
+	body := `<h1>Results</h1><p>Every experiment at full scale, with its figures and its claims, graded by rules that were fixed before. Below each stand what came out and
+the time of computing. All claims: the <a href="README.html">scorecard</a>. The numbers behind are in the project's folder <code>results</code>.</p>`
 	for _, p := range papers.All {
 		cards := ""
 		for _, x := range p.Experiments {
@@ -422,9 +430,9 @@ func (s *site) start() error {
 		graded += fmt.Sprintf(`<a class="graded" href="results/index.html#%s"><b>%[1]s</b><span class="verdicts" aria-hidden="true">%s</span><span>%s</span></a>`, p.Key, bar, strings.Join(said, ", "))
 	}
 	s.files["docs/play.png"] = true
-	return s.page("index.html", "metriclab", `<h1>Learn what <em>alike</em> means</h1>
+	return s.page("index.html", "metriclab", `<a class="hero" href="play/index.html"><span><h1>Learn what <em>alike</em> means</h1>
 <p class="lead">Distances learned from pairs, comparisons, classes and costs, in Go. Five papers, each with a lesson, its figures made anew, and its sentences graded by machine.</p>
-<a class="hero" href="play/index.html"><img alt="The page to play with: two clouds of dots, and the curve inside which the machine calls dots alike" src="docs/play.png"><b>Play: teach a machine by hand</b></a>
+<b>Play: teach a machine by hand</b></span><img alt="The page to play with: two clouds of dots, and the curve inside which the machine calls dots alike" src="docs/play.png"></a>
 <h2 id="lessons">Lessons</h2>`+grid(books)+`<h2 id="graded">What the papers say, and what came out</h2><p>Sentences of the papers, each tested by a rule that was fixed before the run. All of them, with their numbers: the <a href="results/README.html">scorecard</a>; all figures: the <a href="results/index.html">gallery</a>.</p>`+graded+`
 <h2 id="questions">Where to read</h2>`+questions+`<p>To get it, and what it can do: <a href="README.html">README</a>.</p>
 `)
@@ -432,16 +440,20 @@ func (s *site) start() error {
 
 // copy takes over the page of make play and the files that pages link to.
 func (s *site) copy() error {
-	for _, file := range append(slices.Sorted(maps.Keys(s.files)), "out/play/index.html") {
+	for _, file := range slices.Sorted(maps.Keys(s.files)) {
 		raw, err := s.read(file)
 		if err != nil {
 			return err
 		}
-		if err := s.write(strings.TrimPrefix(file, "out/"), raw); err != nil {
+		if err := s.write(file, raw); err != nil {
 			return err
 		}
 	}
-	return nil
+	page, err := os.ReadFile(s.play)
+	if err != nil {
+		return fmt.Errorf("%w; make it with: make play", err)
+	}
+	return s.write("play/index.html", page)
 }
 
 var (

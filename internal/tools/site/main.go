@@ -38,7 +38,7 @@ func main() {
 func command(args []string) error {
 	switch {
 	case len(args) == 0:
-		return build(".", filepath.Join("out", "site"))
+		return build(".", filepath.Join("out", "site"), filepath.Join("out", "play", "index.html"))
 	case len(args) > 2 && args[0] == "notebooks":
 		return export(".", args[1], args[2:])
 	}
@@ -110,7 +110,7 @@ func export(root, folder string, files []string) error {
 			return fmt.Errorf("%s: %w", f, err)
 		}
 		out := filepath.Join(folder, pageOf(filepath.Base(f)))
-		page := document(nb.title(), "<style>"+css+"</style>", "", m.contents()+body)
+		page := document(nb.title(), "<style>"+css+"</style>", "", below(m.contents(), body))
 		if err := atomicfile.Write(out, page); err != nil {
 			return err
 		}
@@ -118,6 +118,9 @@ func export(root, folder string, files []string) error {
 	}
 	return nil
 }
+
+// below puts something below the title.
+func below(what, body string) string { return strings.Replace(body, "</h1>", "</h1>\n"+what, 1) }
 
 func external(link string) bool {
 	return strings.Contains(link, "://") || strings.HasPrefix(link, "mailto:")

@@ -210,7 +210,7 @@ func (p *formula) scripted(operand bool, before []string) (atom, error) {
 		}
 		p.next()
 		if t == "'" {
-			sup = append(sup, "<mo>′</mo>")
+			sup = append(sup, `<mo mathsize="140%">′</mo>`)
 			continue
 		}
 		s, err := p.argument()

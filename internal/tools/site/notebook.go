@@ -124,8 +124,11 @@ func (nb *notebook) render(m *markdown) (string, error) {
 	return b.String(), nil
 }
 
-// highlight marks the keywords, texts and comments of Go. Lines that are no Go stay as they are.
+// highlight marks the keywords, texts and comments of Go. A cell that begins with a line for the shell stays as it is.
 func highlight(source string) string {
+	if strings.HasPrefix(source, "!") {
+		return html.EscapeString(source)
+	}
 	var b strings.Builder
 	var s scanner.Scanner
 	file := token.NewFileSet().AddFile("", -1, len(source))
