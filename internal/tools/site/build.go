@@ -162,7 +162,6 @@ func relative(from, to string) string {
 }
 
 func (s *site) notebooks() error {
-	cards := ""
 	for _, file := range slices.Sorted(maps.Keys(s.pages)) {
 		if path.Ext(file) != ".ipynb" {
 			continue
@@ -191,18 +190,30 @@ func (s *site) notebooks() error {
 		if err := s.page(pageOf(b.file), b.title(), below(shown+b.contents(), b.body)); err != nil {
 			return err
 		}
+	}
+	cards, err := s.cards("notebooks/index.html")
+	if err != nil {
+		return err
+	}
+	return s.page("notebooks/index.html", "Notebooks", `<h1>Notebooks</h1><p>Written in Go, with their outputs. Sliders move here; to run the cells, see <a href="README.html">how</a>.
+For a teacher: <a href="lecture.html">a plan for ninety minutes</a>. Times are of computing, for all cells of one.</p>`+cards)
+}
+
+// cards are links to all notebooks, for the page from.
+func (s *site) cards(from string) (string, error) {
+	cards := ""
+	for _, b := range s.books {
 		said := ""
 		if t := s.seconds[path.Base(b.file)]; t > 0 {
-			said = fmt.Sprintf("all cells run in %d s", t)
+			said = fmt.Sprintf("runs in %d s", t)
 		}
-		card, err := s.card("notebooks/index.html", pageOf(b.file), "thumbs/"+strings.TrimSuffix(b.file, ".ipynb")+".png", b.figure(), b.title(), said)
+		card, err := s.card(from, pageOf(b.file), "thumbs/"+strings.TrimSuffix(b.file, ".ipynb")+".png", b.figure(), b.title(), said)
 		if err != nil {
-			return err
+			return "", err
 		}
 		cards += card
 	}
-	return s.page("notebooks/index.html", "Notebooks", `<h1>Notebooks</h1><p>Written in Go, with their outputs. Sliders move here; to run the cells, see <a href="README.html">how</a>.
-For a teacher: <a href="lecture.html">a plan for ninety minutes</a>. Times are those of all cells on two cores, caches warm.</p>`+grid(cards))
+	return grid(cards), nil
 }
 
 // uses counts the cells that call a function, and returns the heading above the first.
@@ -406,13 +417,9 @@ func (s *site) start() error {
 	if err != nil {
 		return err
 	}
-	books := ""
-	for _, b := range s.books {
-		card, err := s.card("index.html", pageOf(b.file), "thumbs/"+strings.TrimSuffix(b.file, ".ipynb")+".png", nil, b.title(), "")
-		if err != nil {
-			return err
-		}
-		books += strings.Replace(card, "<b>", fmt.Sprintf(`<img loading="lazy" alt="" src="thumbs/%s.png"><b>`, strings.TrimSuffix(b.file, ".ipynb")), 1)
+	books, err := s.cards("index.html")
+	if err != nil {
+		return err
 	}
 	graded := ""
 	for _, p := range papers.All {
@@ -433,7 +440,7 @@ func (s *site) start() error {
 	return s.page("index.html", "metriclab", `<a class="hero" href="play/index.html"><span><h1>Learn what <em>alike</em> means</h1>
 <p class="lead">Distances learned from pairs, comparisons, classes and costs, in Go. Five papers, each with a lesson, its figures made anew, and its sentences graded by machine.</p>
 <b>Play: teach a machine by hand</b></span><img alt="The page to play with: two clouds of dots, and the curve inside which the machine calls dots alike" src="docs/play.png"></a>
-<h2 id="lessons">Lessons</h2>`+grid(books)+`<h2 id="graded">What the papers say, and what came out</h2><p>Sentences of the papers, each tested by a rule that was fixed before the run. All of them, with their numbers: the <a href="results/README.html">scorecard</a>; all figures: the <a href="results/index.html">gallery</a>.</p>`+graded+`
+<h2 id="lessons">Lessons</h2>`+books+`<h2 id="graded">What the papers say, and what came out</h2><p>Sentences of the papers, each tested by a rule that was fixed before the run. All of them, with their numbers: the <a href="results/README.html">scorecard</a>; all figures: the <a href="results/index.html">gallery</a>.</p>`+graded+`
 <h2 id="questions">Where to read</h2>`+questions+`<p>To get it, and what it can do: <a href="README.html">README</a>.</p>
 `)
 }

@@ -32,11 +32,9 @@ var (
 		upper, lower, digit rune
 		odd                 string // letters that Unicode has elsewhere, each before its place
 	}{
-		`\mathbf`:   {'𝐀', '𝐚', '𝟎', ""},
-		`\mathcal`:  {'𝒜', 0, 0, "BℬEℰFℱHℋIℐLℒMℳRℛ"},
-		`\mathbb`:   {'𝔸', '𝕒', '𝟘', "CℂHℍNℕPℙQℚRℝZℤ"},
-		`\mathfrak`: {'𝔄', '𝔞', 0, "CℭHℌIℑRℜZℨ"},
-		`\mathsf`:   {'𝖠', '𝖺', '𝟢', ""},
+		`\mathbf`:  {'𝐀', '𝐚', '𝟎', ""},
+		`\mathcal`: {'𝒜', 0, 0, "BℬEℰFℱHℋIℐLℒMℳRℛ"},
+		`\mathbb`:  {'𝔸', '𝕒', '𝟘', "CℂHℍNℕPℙQℚRℝZℤ"},
 	}
 	environments = map[string][2]string{"matrix": {}, "pmatrix": {"(", ")"}, "bmatrix": {"[", "]"}, "vmatrix": {"|", "|"}, "cases": {"{", ""}, "aligned": {}}
 )
@@ -389,10 +387,6 @@ func (p *formula) command(t string) (atom, error) {
 		return whole("<msqrt>%s</msqrt>", 1)
 	case accents[t] != "":
 		return whole(fmt.Sprintf(`<mover accent="true">%%s<mo stretchy="%t">%s</mo></mover>`, len(t) > 5, accents[t]), 1)
-	case t == `\underbrace`, t == `\overbrace`:
-		a, err := whole(map[string]string{`\underbrace`: "<munder>%s<mo>⏟</mo></munder>", `\overbrace`: "<mover>%s<mo>⏞</mo></mover>"}[t], 1)
-		a.movable = true
-		return a, err
 	case t == `\text`, t == `\textrm`, t == `\mbox`, t == `\textit`:
 		return atom{s: "<mtext>" + strings.ReplaceAll(html.EscapeString(p.raw()), " ", "\u00a0") + "</mtext>", operand: true}, nil
 	case t == `\mathrm`:
