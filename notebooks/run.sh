@@ -5,6 +5,7 @@ set -euo pipefail
 usage() {
 	cat <<'END'
 usage: notebooks/run.sh kernel            build GoNB into .bin and install its kernel into .jupyter
+       notebooks/run.sh completion        build gopls into .bin, with which GoNB completes names; open does so, too
        notebooks/run.sh execute [NAME...] execute into notebooks/.executed and check, also against the committed outputs
        notebooks/run.sh update [NAME...]  execute, check, and replace the committed notebooks
        notebooks/run.sh open              start Jupyter Notebook here
@@ -23,8 +24,7 @@ export GOFLAGS=-buildvcs=false
 export PATH="$root/.bin:$PATH"
 export JUPYTER_PATH="$root/.jupyter"
 
-# GoNB leaves the programs of its cells in a folder for temporary files where its kernel is killed, as nbconvert and Jupyter may do.
-# Here they get a folder of their own, which goes with them.
+# GoNB compiles below TMPDIR, and leaves that where its kernel is killed. What is started here gets a folder of its own, which goes with it.
 sweep() {
 	TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/metriclab-notebooks-XXXXXX")
 	export TMPDIR
@@ -42,6 +42,8 @@ kernel() {
 		exit 1
 	}
 }
+
+completion() { GOBIN="$root/.bin" go install golang.org/x/tools/gopls@v0.23.0; }
 
 need() {
 	command -v jupyter >/dev/null && jupyter "$1" --version >/dev/null 2>&1 || {
@@ -84,6 +86,7 @@ command=${1-}
 [[ $# -gt 0 ]] && shift
 case $command in
 kernel) kernel ;;
+completion) completion ;;
 execute) execute "$@" ;;
 update)
 	execute -compare=false "$@"
@@ -102,6 +105,7 @@ html)
 open)
 	need notebook jupyter-notebook
 	kernel
+	completion || echo "notebooks/run.sh: without gopls names are not completed; all else works" >&2
 	cd -- "$here"
 	sweep
 	jupyter notebook "$@"
