@@ -12,15 +12,18 @@ import urllib.request
 
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 PATIENCE = 90  # seconds until what is waited for counts as a failure; a busy machine needs some
 
 
-def browser():
+def browser(log_requests=False):
     options = webdriver.ChromeOptions()
     for flag in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars", "--window-size=1280,1000"]:
         options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", **({"performance": "ALL"} if log_requests else {})})
     options.binary_location = shutil.which("chromium")
     return webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
 
@@ -88,3 +91,28 @@ def overflow(driver):
     """By how many pixels the page is wider than the screen."""
     wide, inner = driver.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
     return max(0, wide - inner)
+
+
+def move_slider(driver, root, name):
+    """Moves a slider by keyboard and by mouse: its figure and its text must follow."""
+    slider = root.find_element(By.CSS_SELECTOR, "input[type=range]")
+    if not slider.is_displayed():
+        raise AssertionError(f"{name}: the slider is hidden")
+    image, text = root.find_element(By.TAG_NAME, "img"), root.find_element(By.TAG_NAME, "output")
+    driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", root)
+    seen = {(image.get_attribute("src"), text.text)}
+    first = len(seen)
+    slider.send_keys(Keys.ARROW_RIGHT)
+    seen.add((image.get_attribute("src"), text.text))
+    slider.send_keys(Keys.HOME)
+    seen.add((image.get_attribute("src"), text.text))
+    if len(seen) < first + 2:
+        raise AssertionError(f"{name}: {len(seen)} figures with 2 keys")
+    ActionChains(driver).move_to_element_with_offset(slider, slider.size["width"] // 2 - 4, 0).click().perform()
+    if (image.get_attribute("src"), text.text) in seen:
+        raise AssertionError(f"{name}: a click moves nothing")
+    wait(f"{name}: the figure", lambda: driver.execute_script("return arguments[0].naturalWidth > 0", image))
+
+
+def sliders(driver):
+    return [e.find_element(By.XPATH, "./ancestor::div[starts-with(@id, 'slider_')]") for e in driver.find_elements(By.CSS_SELECTOR, "div[id^=slider_] input[type=range]")]
