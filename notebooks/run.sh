@@ -8,6 +8,7 @@ usage: notebooks/run.sh kernel            build GoNB into .bin and install its k
        notebooks/run.sh completion        build gopls into .bin, with which GoNB completes names; open does so, too
        notebooks/run.sh execute [NAME...] execute into notebooks/.executed and check, also against the committed outputs
        notebooks/run.sh update [NAME...]  execute, check, and replace the committed notebooks
+       notebooks/run.sh grade TESTS FILE  run the tests in notebooks/homework on the homework in a student's notebook
        notebooks/run.sh open              start Jupyter Notebook here
        notebooks/run.sh html [NAME...]    write out/html/NAME.html: a page that shows the same without network or Jupyter
 
@@ -82,12 +83,33 @@ execute() { # check's flags, then names
 	go run ./check "${flags[@]}" "${names[@]}"
 }
 
+grade() { # tests, a student's notebook
+	local tests student
+	tests=$(realpath -- "$1") student=$(realpath -- "$2")
+	cd -- "$here"
+	need nbconvert jupyter-nbconvert
+	kernel
+	mkdir -p .executed
+	go run ./check -grade "$tests" "$student" >graded.ipynb
+	jupyter nbconvert --to notebook --execute --allow-errors --log-level=ERROR --ExecutePreprocessor.timeout=120 \
+		--output-dir .executed graded.ipynb >/dev/null 2>&1 || true
+	rm -f graded.ipynb
+	go run ./check -verdicts .executed/graded.ipynb
+}
+
 command=${1-}
 [[ $# -gt 0 ]] && shift
 case $command in
 kernel) kernel ;;
 completion) completion ;;
 execute) execute "$@" ;;
+grade)
+	[[ $# -eq 2 ]] || {
+		usage >&2
+		exit 2
+	}
+	grade "$@"
+	;;
 update)
 	execute -compare=false "$@"
 	cd -- "$here"

@@ -20,14 +20,21 @@ import (
 // maxBytes is the largest size of a notebook that a browser still opens quickly.
 const maxBytes = 3_000_000
 
-// maxMain is the largest number of lines that run in a cell; declarations come on top.
-const maxMain = 40
+// maxLines is the largest number of lines of a code cell, and maxColumns of characters of its lines and of what it prints: a
+// student reads each line, and none scrolls sideways. Lines of JSON, which programs read, may be longer.
+const (
+	maxLines   = 25
+	maxColumns = 100
+)
 
 // maxClaim is the largest number of characters of a line of nb.ShowClaims.
 const maxClaim = 200
 
-// setup is the first code cell of every notebook.
-const setup = "!*rm -f go.work && go work init . $GONB_DIR $GONB_DIR/..\n%noautoget"
+// setup begins the first code cell of every notebook; the imports of its cells follow, so that no other cell has any.
+const setup = "!*rm -f go.work && go work init . $GONB_DIR $GONB_DIR/..\n%noautoget\nimport (\n"
+
+// mistakes is what the kernel says where the set-up cell was not run, or %% forgotten; the text above that cell says what to do.
+var mistakes = []string{"`undefined: nb`", "`expected declaration`"}
 
 // machinePath finds paths that hold on one machine only.
 var machinePath = regexp.MustCompile(`(?:^|[\s"'(=:])(/(?:tmp|root|home|work|usr/local|Users)/[^\s"')]*)`)
@@ -132,8 +139,14 @@ func (nb *notebook) problems() []string {
 	first := slices.IndexFunc(nb.Cells, func(c cell) bool { return c.Type == "code" })
 	if first < 0 {
 		add("has no code cell")
-	} else if got := strings.TrimSpace(string(nb.Cells[first].Source)); got != setup {
-		add("cell %d: the first code cell is not the set-up cell:\n%s", first+1, setup)
+	} else if rest, ok := strings.CutPrefix(string(nb.Cells[first].Source), setup); !ok || strings.Index(rest, "\n)") != len(strings.TrimRight(rest, "\n"))-2 {
+		add("cell %d: the first code cell is not the set-up cell, which ends with the imports:\n%s", first+1, setup)
+	} else if first > 0 {
+		for _, m := range mistakes {
+			if !strings.Contains(string(nb.Cells[first-1].Source), m) {
+				add("cell %d: does not say what to do after %s", first, m)
+			}
+		}
 	}
 	for i, c := range nb.Cells {
 		if p := machinePath.FindStringSubmatch(string(c.Source)); p != nil {
@@ -148,8 +161,14 @@ func (nb *notebook) problems() []string {
 		if strings.Contains(string(c.Source), "\t") {
 			add("cell %d: has a tab, which Jupyter Notebook draws as an arrow: indent by four blanks", i+1)
 		}
-		if _, main, ok := strings.Cut("\n"+string(c.Source), "\n%%"); ok && strings.Count(main, "\n") > maxMain {
-			add("cell %d: %d lines of main, want at most %d", i+1, strings.Count(main, "\n"), maxMain)
+		lines := strings.Split(strings.TrimRight(string(c.Source), "\n"), "\n")
+		if len(lines) > maxLines {
+			add("cell %d: has %d lines, want at most %d; what a student need not read goes to package lesson", i+1, len(lines), maxLines)
+		}
+		for _, line := range lines {
+			if n := utf8.RuneCountInString(line); n > maxColumns {
+				add("cell %d: a line has %d characters, want at most %d: %.60s", i+1, n, maxColumns, line)
+			}
 		}
 		for _, o := range c.Outputs {
 			if _, plain := o.Data["text/plain"]; o.Data != nil && !plain {
@@ -160,6 +179,11 @@ func (nb *notebook) problems() []string {
 			}
 			if o.Type == "stream" && o.Name == "stderr" {
 				add("cell %d: wrote to stderr: %s", i+1, firstLine(string(o.Text)))
+			}
+			for line := range strings.Lines(string(o.Text)) {
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > maxColumns && !strings.HasPrefix(line, "{") {
+					add("cell %d: prints a line of %d characters, want at most %d: %.60s", i+1, n, maxColumns, line)
+				}
 			}
 			if strings.Contains(string(c.Source), "nb.ShowClaims(") {
 				for line := range strings.Lines(strings.Join(o.texts(), "\n")) {

@@ -45,8 +45,8 @@ func sound(t *testing.T) *notebook {
 	figure := output{Type: "display_data", Data: map[string]json.RawMessage{"image/png": picture(t, 0), "text/plain": quote(t, "Figure")}}
 	note := output{Type: "display_data", Data: map[string]json.RawMessage{"text/markdown": quote(t, []string{"one\n", "two"}), "text/plain": quote(t, "one")}}
 	nb := &notebook{size: 1000, Cells: []cell{
-		{Type: "markdown", Source: "# Title\n\ntext"},
-		{Type: "code", Source: setup, Count: &one},
+		{Type: "markdown", Source: "# Title\n\ntext: `undefined: nb` and `expected declaration`"},
+		{Type: "code", Source: setup + "    \"fmt\"\n)", Count: &one},
 		{Type: "code", Source: "%%\nfmt.Println(1)", Count: &one, Outputs: []output{
 			{Type: "stream", Name: "stdout", Text: "1\n2\n"}, figure, note, figure, figure,
 		}},
@@ -82,6 +82,8 @@ func TestProblems(t *testing.T) {
 		{"not executed", func(nb *notebook) { nb.Cells[2].Count = nil }, "cell 3: was not executed"},
 		{"number of figures not said", func(nb *notebook) { nb.Metadata.Metriclab.Figures = 0 }, "does not say in its metadata"},
 		{"other set-up cell", func(nb *notebook) { nb.Cells[1].Source = "!pwd" }, "cell 2: the first code cell is not the set-up cell"},
+		{"more than imports", func(nb *notebook) { nb.Cells[1].Source += "\nvar x = 1" }, "cell 2: the first code cell is not the set-up cell"},
+		{"mistakes", func(nb *notebook) { nb.Cells[0].Source = "# Title" }, "cell 1: does not say what to do after `undefined: nb`"},
 		{"no code", func(nb *notebook) { nb.Cells = nb.Cells[:1] }, "has no code cell"},
 		{"no title", func(nb *notebook) { nb.Cells[0].Source = "text" }, "the first cell is not a title"},
 		{"path in the source", func(nb *notebook) { nb.Cells[0].Source += ` "/home/me/x"` }, "cell 1: its source has the path /home/me/x"},
@@ -91,7 +93,11 @@ func TestProblems(t *testing.T) {
 		}, "cell 3: its output has the path /home/x"},
 		{"no plain form", func(nb *notebook) { delete(nb.Cells[2].Outputs[2].Data, "text/plain") }, "cell 3: an output has no text/plain"},
 		{"tab", func(nb *notebook) { nb.Cells[2].Source = "%%\n\tfmt.Println(1)" }, "cell 3: has a tab"},
-		{"long main", func(nb *notebook) { nb.Cells[2].Source = text("%%" + strings.Repeat("\n", maxMain+2)) }, "lines of main, want at most 40"},
+		{"long cell", func(nb *notebook) { nb.Cells[2].Source = text("%%" + strings.Repeat("\nx()", maxLines)) }, "cell 3: has 26 lines, want at most 25"},
+		{"wide line", func(nb *notebook) { nb.Cells[2].Source = text("%%\n// " + strings.Repeat("é", maxColumns)) }, "cell 3: a line has 103 characters"},
+		{"wide output", func(nb *notebook) {
+			nb.Cells[2].Outputs[0].Text = text("{" + strings.Repeat("1", 200) + "}\n" + strings.Repeat("1", 101))
+		}, "cell 3: prints a line of 101 characters"},
 		{"long claim", func(nb *notebook) {
 			nb.Cells[2].Source += "\nnb.ShowClaims(x)"
 			nb.Cells[2].Outputs[2].Data["text/markdown"] = quote(t, "| short |\n| "+strings.Repeat("é", maxClaim)+" |\n")

@@ -2,6 +2,9 @@
 // in the folder notebooks, reads .executed/NAME and compares it with NAME, the
 // committed notebook. It prints what is wrong, one line each, and exits with 1
 // if anything is.
+//
+// With -grade TESTS it prints instead a notebook of a student's homework and the cell of tests in the file TESTS; with -verdicts
+// what such a notebook, executed, says.
 package main
 
 import (
@@ -13,10 +16,19 @@ import (
 
 func main() {
 	compare := flag.Bool("compare", true, "compare the outputs with those of the committed notebooks")
+	tests := flag.String("grade", "", "a file with a cell of tests, for the homework in the notebook NAME")
+	said := flag.Bool("verdicts", false, "print what the tests said, in the executed notebook NAME")
 	flag.Parse()
 	if flag.NArg() == 0 {
-		fmt.Fprintln(os.Stderr, "usage: check [-compare=false] NAME.ipynb ...")
+		fmt.Fprintln(os.Stderr, "usage: check [-compare=false] NAME.ipynb ...\n       check -grade TESTS NAME.ipynb\n       check -verdicts NAME.ipynb")
 		os.Exit(2)
+	}
+	if *tests != "" || *said {
+		if err := grade(flag.Arg(0), *tests, *said); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
 	}
 	bad := 0
 	for _, name := range flag.Args() {
@@ -50,4 +62,25 @@ func judge(name, executed string, compare bool) (problems []string, summary stri
 		problems = append(problems, got.differences(want)...)
 	}
 	return problems, fmt.Sprintf("%d code cells, %d figures", got.codeCells(), got.figures())
+}
+
+func grade(name, tests string, said bool) error {
+	nb, err := read(name)
+	if err != nil {
+		return err
+	}
+	if said {
+		fmt.Print(verdicts(nb))
+		return nil
+	}
+	text, err := os.ReadFile(tests)
+	if err != nil {
+		return err
+	}
+	raw, err := graded(nb, string(text))
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	_, err = os.Stdout.Write(raw)
+	return err
 }

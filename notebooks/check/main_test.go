@@ -33,7 +33,7 @@ func TestJudge(t *testing.T) {
 	if problems, _ := judge(name, executed, true); len(problems) != 1 || !strings.Contains(problems[0], name) {
 		t.Errorf("without a committed notebook: problems %q", problems)
 	}
-	if problems, summary := judge(name, executed, false); len(problems) != 0 || summary != "5 code cells, 3 figures" {
+	if problems, summary := judge(name, executed, false); len(problems) != 0 || summary != "7 code cells, 3 figures" {
 		t.Errorf("not compared: problems %q, summary %q", problems, summary)
 	}
 	write(name, strings.Replace(string(raw), "Start here", "Start there", 1))

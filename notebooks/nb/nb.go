@@ -35,7 +35,7 @@ func Show(d plots.Drawing) { show(d, "") }
 
 // show is Show with a watermark in the figure and above the text.
 func show(d plots.Drawing, watermark string) {
-	img, text, err := render(d, watermark)
+	img, text, err := render(d, plots.Options{Watermark: watermark})
 	Check(err)
 	if img != nil {
 		displayPNG(img, figureText(d))
@@ -79,7 +79,7 @@ func uniqueID(kind string) string { return kind + "_" + gonbui.UniqueId() }
 
 // figure returns the PNG of a drawing with panels.
 func figure(d plots.Drawing) []byte {
-	img, _, err := render(d, "")
+	img, _, err := render(d, plots.Options{})
 	Check(err)
 	if img == nil {
 		panic("nb: a drawing without panels has no figure")
@@ -130,9 +130,9 @@ func figureText(d plots.Drawing) string {
 }
 
 // render returns the figure, nil without panels, and the text of a drawing.
-func render(d plots.Drawing, watermark string) (img []byte, text string, err error) {
+func render(d plots.Drawing, o plots.Options) (img []byte, text string, err error) {
 	const name = "figure"
-	files, err := d.Render(name, plots.Options{Watermark: watermark})
+	files, err := d.Render(name, o)
 	if err != nil {
 		return nil, "", err
 	}

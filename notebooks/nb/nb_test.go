@@ -31,7 +31,7 @@ func TestRender(t *testing.T) {
 		Panels: []plots.Panel{{Marks: []plots.Mark{plots.Points{X: []float64{1}, Y: []float64{2}}}}},
 		Text:   &plots.TextTable{Head: []string{"a"}, Rows: [][]string{{"1"}}},
 	}
-	img, text, err := render(d, "not a result")
+	img, text, err := render(d, plots.Options{Watermark: "not a result"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,10 +46,10 @@ func TestRender(t *testing.T) {
 	if strings.Contains(text, "](") {
 		t.Errorf("text has a link to the figure:\n%s", text)
 	}
-	if img, _, err := render(plots.Drawing{Text: d.Text}, ""); err != nil || img != nil {
+	if img, _, err := render(plots.Drawing{Text: d.Text}, plots.Options{}); err != nil || img != nil {
 		t.Errorf("a table alone: image of %d bytes, error %v", len(img), err)
 	}
-	if _, _, err := render(plots.Drawing{}, ""); err == nil {
+	if _, _, err := render(plots.Drawing{}, plots.Options{}); err == nil {
 		t.Error("an empty drawing gives no error")
 	}
 }

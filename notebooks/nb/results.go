@@ -220,6 +220,69 @@ func claims(root string, specs []experiment.Spec, scale string, skip func(error)
 	return out, nil
 }
 
+// ShowMore displays the named experiments of a paper in short: the title with a link to all that is known, the verdicts of
+// the claims at full scale, and the first figure. Scale is as in Rows; missing full-scale results are named with the
+// command that makes them. It panics on a name that the paper does not have, and on every other error.
+func ShowMore(paper experiment.Paper, scale string, names ...string) {
+	root := Must(projectRoot())
+	for _, name := range names {
+		spec := Must(named(paper, name))
+		d, err := draw(root, spec, spec.Views[0], scale)
+		if showMissing(err) {
+			continue
+		}
+		Check(err)
+		line := fmt.Sprintf("**%s**: [%s](../results/%s/README.md)", name, spec.Title, spec.ID)
+		if scale == string(experiment.Full) {
+			line += Must(verdicts(root, spec))
+		}
+		displayMarkdown(line)
+		img, text, err := render(d, plots.Options{DPI: frameDPI, Watermark: watermark(scale)})
+		Check(err)
+		if img == nil {
+			displayMarkdown(text)
+			continue
+		}
+		displayPNG(img, figureText(d))
+	}
+}
+
+// named is the experiment of a paper by the part of its ID after the paper's key.
+func named(paper experiment.Paper, name string) (experiment.Spec, error) {
+	i := slices.IndexFunc(paper.Experiments, func(s experiment.Spec) bool { return s.ID == paper.Key+"/"+name })
+	if i < 0 {
+		return experiment.Spec{}, fmt.Errorf("nb: %s has no experiment %q", paper.Key, name)
+	}
+	return paper.Experiments[i], nil
+}
+
+// verdicts counts those of an experiment's claims in the order of the claims, "" without any: "; reproduced 2, undecided 1".
+func verdicts(root string, spec experiment.Spec) (string, error) {
+	t, times, err := rows(root, spec, string(experiment.Full), slices.ContainsFunc(spec.Claims, experiment.Claim.Timed))
+	if err != nil {
+		return "", err
+	}
+	var order []judge.Verdict
+	counts := map[judge.Verdict]int{}
+	for _, c := range spec.Claims {
+		f, err := c.Judge(t, times)
+		if err != nil {
+			return "", fmt.Errorf("nb: claim %s: %w", c.ID, err)
+		}
+		if counts[f.Verdict]++; counts[f.Verdict] == 1 {
+			order = append(order, f.Verdict)
+		}
+	}
+	var out []string
+	for _, v := range order {
+		out = append(out, fmt.Sprintf("%s %d", v, counts[v]))
+	}
+	if out == nil {
+		return "", nil
+	}
+	return ". Claims: " + strings.Join(out, ", "), nil
+}
+
 // projectRoot is the nearest folder, from the working folder upwards, that
 // holds the module metriclab.
 func projectRoot() (string, error) {

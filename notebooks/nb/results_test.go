@@ -294,3 +294,23 @@ func TestProjectRoot(t *testing.T) {
 		t.Error("outside the project there is no error")
 	}
 }
+
+func TestVerdictsAndNamed(t *testing.T) {
+	root, runs := t.TempDir(), 0
+	spec := toy(&runs)
+	publish(t, root, spec, 5)
+	if got, err := verdicts(root, spec); err != nil || got != ". Claims: reproduced 1" {
+		t.Errorf("verdicts = %q, %v", got, err)
+	}
+	spec.Claims = nil
+	if got, err := verdicts(root, spec); err != nil || got != "" {
+		t.Errorf("without claims: %q, %v", got, err)
+	}
+	paper := experiment.Paper{Key: "toy", Experiments: []experiment.Spec{spec}}
+	if got, err := named(paper, "count"); err != nil || got.ID != "toy/count" {
+		t.Errorf("named = %q, %v", got.ID, err)
+	}
+	if _, err := named(paper, "toy/count"); err == nil {
+		t.Error("a name that the paper does not have gives no error")
+	}
+}

@@ -19,66 +19,71 @@ var update = flag.Bool("update", false, "write what the tests compare with")
 
 // cell is one of a notebook.
 type cell struct {
-	heading string // above it
-	code    bool
-	text    string
+	notebook string
+	heading  string // above it
+	code     bool
+	text     string
 }
 
-// notebookOf reads the notebook of a paper.
-func notebookOf(t *testing.T, key string) (name string, cells []cell) {
+// cellsOf reads the notebooks of a paper, one after the other: NN_key.ipynb, and NNb_key.ipynb ... of a long one.
+func cellsOf(t *testing.T, key string) (cells []cell) {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join("..", "..", "notebooks", "[0-9][0-9]_"+key+".ipynb"))
-	if err != nil || len(found) != 1 {
-		t.Fatalf("%s: %d notebooks (error %v), want 1", key, len(found), err)
+	found, err := filepath.Glob(filepath.Join("..", "..", "notebooks", "[0-9][0-9]*_"+key+".ipynb"))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%s: no notebook (error %v)", key, err)
 	}
-	raw, err := os.ReadFile(found[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	var n struct {
-		Cells []struct {
-			Type   string          `json:"cell_type"`
-			Source json.RawMessage `json:"source"`
-		} `json:"cells"`
-	}
-	if err := json.Unmarshal(raw, &n); err != nil {
-		t.Fatal(err)
-	}
-	heading := ""
-	for _, c := range n.Cells {
-		var lines []string
-		if json.Unmarshal(c.Source, &lines) != nil {
-			var text string
-			if err := json.Unmarshal(c.Source, &text); err != nil {
-				t.Fatal(err)
-			}
-			lines = []string{text}
+	slices.Sort(found)
+	for _, path := range found {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
 		}
-		text := strings.Join(lines, "")
-		if c.Type == "markdown" {
-			for line := range strings.Lines(text) {
-				if rest := strings.TrimLeft(line, "#"); rest != line && strings.HasPrefix(rest, " ") {
-					heading = strings.TrimSpace(rest)
+		var n struct {
+			Cells []struct {
+				Type   string          `json:"cell_type"`
+				Source json.RawMessage `json:"source"`
+			} `json:"cells"`
+		}
+		if err := json.Unmarshal(raw, &n); err != nil {
+			t.Fatal(err)
+		}
+		heading := ""
+		for _, c := range n.Cells {
+			var lines []string
+			if json.Unmarshal(c.Source, &lines) != nil {
+				var text string
+				if err := json.Unmarshal(c.Source, &text); err != nil {
+					t.Fatal(err)
+				}
+				lines = []string{text}
+			}
+			text := strings.Join(lines, "")
+			if c.Type == "markdown" {
+				for line := range strings.Lines(text) {
+					if rest := strings.TrimLeft(line, "#"); rest != line && strings.HasPrefix(rest, " ") {
+						heading = strings.TrimSpace(rest)
+					}
 				}
 			}
+			cells = append(cells, cell{filepath.Base(path), heading, c.Type == "code", text})
 		}
-		cells = append(cells, cell{heading, c.Type == "code", text})
 	}
-	return filepath.Base(found[0]), cells
+	return cells
 }
 
-// TestSections keeps sections.tsv equal to what the notebooks show: a view by nb.ShowView, an experiment by its ID in a
-// text. A heading that a notebook no longer has, or a view that no experiment has, is a difference.
+// TestSections keeps sections.tsv equal to what the notebooks show: a view by nb.ShowView, an experiment by nb.ShowMore or by
+// its ID in a text. Each experiment of a paper is in its notebook. A heading that a notebook no longer has, or a view that no
+// experiment has, is a difference.
 func TestSections(t *testing.T) {
 	var b strings.Builder
 	for _, p := range All {
-		name, cells := notebookOf(t, p.Key)
+		cells := cellsOf(t, p.Key)
 		claims := slices.IndexFunc(cells, func(c cell) bool { return strings.HasSuffix(c.heading, "The claims") })
 		if claims < 0 {
-			t.Errorf("%s: no section on the claims", name)
+			t.Errorf("%s: no section on the claims", p.Key)
 			continue
 		}
-		fmt.Fprintf(&b, "%s\t\t%s\t%s\n", p.Key, name, cells[claims].heading)
+		fmt.Fprintf(&b, "%s\t\t%s\t%s\n", p.Key, cells[claims].notebook, cells[claims].heading)
 		for _, s := range p.Experiments {
 			first := -1
 			note := func(i int) {
@@ -90,17 +95,25 @@ func TestSections(t *testing.T) {
 			if i := slices.IndexFunc(cells, func(c cell) bool { return !c.code && mention.MatchString(c.text) }); i >= 0 {
 				note(i)
 			}
+			_, short, _ := strings.Cut(s.ID, "/")
+			if i := slices.IndexFunc(cells, func(c cell) bool {
+				return c.code && strings.Contains(c.text, "nb.ShowMore(") && strings.Contains(c.text, `"`+short+`"`)
+			}); i >= 0 {
+				note(i)
+			}
 			var views strings.Builder
 			for _, v := range s.Views {
 				shown := regexp.MustCompile(`ShowView\([\w.]+, "` + regexp.QuoteMeta(v.Name) + `"`)
 				if i := slices.IndexFunc(cells, func(c cell) bool { return c.code && shown.MatchString(c.text) }); i >= 0 {
 					note(i)
-					fmt.Fprintf(&views, "%s\t%s\t%s\t%s\n", s.ID, v.Name, name, cells[i].heading)
+					fmt.Fprintf(&views, "%s\t%s\t%s\t%s\n", s.ID, v.Name, cells[i].notebook, cells[i].heading)
 				}
 			}
-			if first >= 0 {
-				fmt.Fprintf(&b, "%s\t\t%s\t%s\n", s.ID, name, cells[first].heading)
+			if first < 0 {
+				t.Errorf("no notebook of %s shows %s: nb.ShowView, nb.ShowMore or its ID in a text", p.Key, s.ID)
+				continue
 			}
+			fmt.Fprintf(&b, "%s\t\t%s\t%s\n", s.ID, cells[first].notebook, cells[first].heading)
 			b.WriteString(views.String())
 		}
 	}

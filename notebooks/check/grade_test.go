@@ -1,0 +1,26 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestGraded(t *testing.T) {
+	nb := sound(t)
+	if _, err := graded(nb, "%%"); err == nil {
+		t.Error("a notebook without homework gives no error")
+	}
+	nb.Cells = append(nb.Cells, cell{Type: "code", Source: homework + "\nfunc f() {}\n\n%%\nos.Exit(1)"})
+	raw, err := graded(nb, "%%\nf()")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := parse(raw)
+	if err != nil || len(got.Cells) != 3 || got.Cells[1].Source != homework+"\nfunc f() {}\n" || got.Cells[2].Source != "%%\nf()" || strings.Contains(string(raw), "os.Exit") {
+		t.Errorf("graded = %s, error %v", raw, err)
+	}
+	got.Cells[2].Outputs = []output{{Type: "stream", Name: "stdout", Text: "exercise 1: right\n"}, {Type: "error", Error: "ERROR", Value: "exit status 2"}}
+	if v := verdicts(got); !strings.Contains(v, "exercise 1: right\n") || !strings.Contains(v, "cell 3: ERROR: exit status 2") {
+		t.Errorf("verdicts = %q", v)
+	}
+}

@@ -1,0 +1,32 @@
+package nb
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestAnswer(t *testing.T) {
+	for _, c := range []struct {
+		yours float64
+		want  string
+	}{
+		{math.NaN(), "no answer yet"},
+		{1.1, "right, yours is 1.1"},
+		{1.1 + 1e-13, "right"},
+		{0.6, "yours is 0.6, measured 1.1: in Go 1/2 is 0"},
+		{0, "in Go 1/2 is 0"},
+		{-1.1, ": the sign"},
+		{2.2, "too many"},
+		{0.55, "missing"},
+		{1 / 1.1, "inverse"},
+		{1.1 * 1.1, "square"},
+		{math.Sqrt(1.1), "root"},
+		{7, "yours is 7, measured 1.1"},
+		{math.Inf(1), "yours is +Inf, measured 1.1"},
+	} {
+		if got := answer("1", c.yours, 1.1, 1e-12, []Slip{IntegerDivision(0.6)}); !strings.Contains(got, c.want) || !strings.HasPrefix(got, "exercise 1: ") {
+			t.Errorf("answer %g: %q, want %q", c.yours, got, c.want)
+		}
+	}
+}
