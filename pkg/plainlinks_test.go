@@ -52,7 +52,7 @@ func TestDocLinks(t *testing.T) {
 		}
 	}
 	// What else package plain declares are parts of these.
-	parts := []string{"Bounds", "ChunkletCovariance", "Constraint", "HardRate", "LinearRate", "LogDetResult", "NCAObjective", "NewERKLE", "NewKernelPOLA", "NewLEGO", "NewOASIS", "NewPA", "NewPOLA", "NewRMP", "PassiveAggressive", "Rate", "SquaredRate"}
+	parts := []string{"Bounds", "ChunkletCovariance", "Constraint", "HardRate", "LinearRate", "LogDetResult", "NCAObjective", "NewERKLE", "NewKernelPOLA", "NewLEGO", "NewLogDet", "NewOASIS", "NewPA", "NewPOLA", "NewRMP", "PassiveAggressive", "Rate", "SquaredRate"}
 	for name := range declared {
 		if own, ok := strings.CutPrefix(name, plain); ok && !strings.Contains(own, ".") && !slices.Contains(algorithms, own) && !slices.Contains(parts, own) {
 			t.Errorf("plain.%s is neither an algorithm with a link nor a part of one", own)

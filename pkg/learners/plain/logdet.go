@@ -39,7 +39,7 @@ func NewLogDet(k0 mat.Symmetric, xi []float64) *LogDetResult {
 
 // Project is one projection of Algorithm 1, lines 3.2 to 3.8, onto the link i, with the squared distance p = vᵀKv. It returns
 // p before, and α.
-func (r *LogDetResult) Project(i int, v *mat.VecDense, label metric.Label, gamma float64) (p, alpha float64) {
+func (r *LogDetResult) Project(i int, v mat.Vector, label metric.Label, gamma float64) (p, alpha float64) {
 	p, delta := mat.Inner(v, r.K, v), float64(label)
 	if p == 0 {
 		return 0, 0 // duplicate points; the paper divides by p
