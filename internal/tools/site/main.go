@@ -1,7 +1,7 @@
 // Command site makes the static site of `make site`, and exports notebooks.
 //
 //	go run ./internal/tools/site                            writes out/site
-//	go run ./internal/tools/site notebooks FOLDER FILE...   writes each notebook as one page
+//	go run ./internal/tools/site notebooks FOLDER FILES    writes each notebook as one page
 //
 // It reads what is committed: Markdown, notebooks with their outputs, results and examples; and out/play. It runs none of it.
 // Pages need no network, no server and no script, but for sliders. Formulas are MathML, translated here (math.go): so an
@@ -42,7 +42,7 @@ func command(args []string) error {
 	case len(args) > 2 && args[0] == "notebooks":
 		return export(".", args[1], args[2:])
 	}
-	return errors.New("usage: site, or site notebooks FOLDER FILE...")
+	return errors.New("usage: site, or site notebooks FOLDER FILES")
 }
 
 // style returns the style of all pages: the colours and types of the page of `make play`, and what a site has more.
