@@ -1,7 +1,7 @@
 // Command site makes the static site of `make site`, and exports notebooks.
 //
 //	go run ./internal/tools/site                            writes out/site
-//	go run ./internal/tools/site notebooks FOLDER FILES    writes each notebook as one page
+//	go run ./internal/tools/site notebooks FOLDER FILES     writes each notebook as one page
 //
 // It reads what is committed: Markdown, notebooks with their outputs, results and examples; and out/play. It runs none of it.
 // Pages need no network, no server and no script, but for sliders. Formulas are MathML, translated here (math.go): so an
