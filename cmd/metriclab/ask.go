@@ -96,16 +96,16 @@ maps after random and after chosen questions, and whether choosing pays.`,
 // params checks the flags that both forms of the command have.
 func (f *askFlags) params() (p ask.Params, err error) {
 	var wrong []error
-	parsed := func(err error) {
+	parsed := func(flag string, err error) {
 		if err != nil {
-			wrong = append(wrong, usageError{err})
+			wrong = append(wrong, usageError{fmt.Errorf("flag --%s: %w", flag, err)})
 		}
 	}
 	p.Random, p.Repeat = f.random, f.repeat
 	p.Kind, err = ask.ParseKind(f.question)
-	parsed(err)
+	parsed("question", err)
 	p.Choose, err = ask.ParseChoice(f.choose)
-	parsed(err)
+	parsed("choose", err)
 	return p, together(wrong...)
 }
 
