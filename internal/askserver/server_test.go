@@ -295,7 +295,7 @@ func TestServedFiles(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
 	put(t, secret, "a secret")
 	if err := errors.Join(os.Remove(filepath.Join(dir, "p001.png")), os.Symlink(secret, filepath.Join(dir, "p001.png")), os.Remove(filepath.Join(dir, "p002.png")), os.Mkdir(filepath.Join(dir, "p002.png"), 0o755)); err != nil {
-		t.Skip(err)
+		t.Skip("this system makes no links: ", err)
 	}
 	put(t, filepath.Join(dir, "p003.png"), "<script>alert(1)</script>")
 	for _, path := range []string{"/item/1", "/item/2"} {
