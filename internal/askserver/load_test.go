@@ -17,7 +17,7 @@ import (
 // and reports are made. Its metrics are the times from an answer to its acknowledgement with the next question. A run of
 // -benchtime 3000x takes a minute.
 func BenchmarkCrowd(b *testing.B) {
-	for _, choose := range []ask.Choice{ask.ChoiceRandom, ask.ChoiceCKL, ask.ChoiceERKLE, ask.ChoiceCKLGain} {
+	for _, choose := range []ask.Choice{ask.ChoiceRandom, ask.ChoiceCKL, ask.ChoiceERKLE, ask.ChoiceCKLGain, ask.ChoiceERKLEGain} {
 		b.Run("choose="+choose.String(), func(b *testing.B) {
 			const people, perSecond, items = 200, 50, 500
 			session, err := ask.New(rand.NewPCG(1, 2), items, ask.Params{Choose: choose, Random: .2, Repeat: .05})

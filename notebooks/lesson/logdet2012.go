@@ -121,21 +121,27 @@ func Balls(w mat.Symmetric, color int, name string, half float64) []plots.Mark {
 		Lower, half)...)
 }
 
+// balls are the unit balls before and after a projection, the difference v of its pair in the colour
+// of its label, and where the pair is to end.
+func balls(v []float64, label metric.Label, was, is *plain.LogDetResult, wanted, half float64) []plots.Mark {
+	arrow := plots.Arrow{X1: v[0], Y1: v[1]}
+	if label == metric.Dissimilar {
+		arrow.Color = 1
+	}
+	marks := nb.Level(plots.Line{Name: "unit ball before", Color: plots.Grey, Dashed: true}, was.K,
+		1, half)
+	marks = append(marks, nb.Level(plots.Line{Name: "unit ball after", Color: 6}, is.K, 1, half)...)
+	marks = append(marks, nb.Level(plots.Line{Color: arrow.Color, Dashed: true}, is.K, wanted, half)...)
+	return append(marks, arrow)
+}
+
 // Projection draws projection n, counted from 1.
 func Projection(n int, rounds []metric.Pair, gamma float64) plots.Panel {
 	const half = 3.6
 	k, was, is := (n-1)%len(rounds), LogDetAfter(n-1, rounds, gamma),
 		LogDetAfter(n, rounds, gamma)
 	v := metric.Sub(nil, rounds[k].X, rounds[k].Y)
-	arrow := plots.Arrow{X1: v[0], Y1: v[1]}
-	if rounds[k].Label == metric.Dissimilar {
-		arrow.Color = 1
-	}
-	marks := nb.Level(plots.Line{Name: "unit ball before", Color: plots.Grey, Dashed: true}, was.K,
-		1, half)
-	marks = append(marks, nb.Level(plots.Line{Name: "unit ball after", Color: 6}, is.K, 1, half)...)
-	marks = append(marks, nb.Level(plots.Line{Color: arrow.Color, Dashed: true}, is.K, is.Xi[k],
-		half)...)
+	marks := balls(v, rounds[k].Label, was, is, is.Xi[k], half)
 	moved := "pushes"
 	switch {
 	case is.Lambda[k] == was.Lambda[k]:
@@ -143,7 +149,7 @@ func Projection(n int, rounds []metric.Pair, gamma float64) plots.Panel {
 	case is.Lambda[k] < was.Lambda[k]:
 		moved = "is let go"
 	}
-	return nb.Square(fmt.Sprintf("%d: pair %d %s", n, k+1, moved), half, append(marks, arrow)...)
+	return nb.Square(fmt.Sprintf("%d: pair %d %s", n, k+1, moved), half, marks...)
 }
 
 // Doubtful returns objects and 20 pairs, of which the last ones have the wrong label.
@@ -496,17 +502,9 @@ func PlaneStep(n int) plots.Panel {
 	zs, _, was := InPlane(n - 1)
 	_, _, is := InPlane(n)
 	k := (n - 1) % len(zs)
-	arrow := plots.Arrow{X1: zs[k].X[0], Y1: zs[k].X[1]}
-	if zs[k].Label == metric.Dissimilar {
-		arrow.Color = 1
-	}
-	marks := nb.Level(plots.Line{Name: "unit ball before", Color: plots.Grey, Dashed: true}, was.K,
-		1, half)
-	marks = append(marks, nb.Level(plots.Line{Name: "unit ball after", Color: 6}, is.K, 1, half)...)
-	marks = append(marks, nb.Level(plots.Line{Color: arrow.Color, Dashed: true}, is.K, is.Xi[k],
-		half)...)
+	marks := balls(zs[k].X, zs[k].Label, was, is, is.Xi[k], half)
 	panel := nb.Square(fmt.Sprintf("%d: %v (%s)", n, zs[k].Label,
-		[]string{"1 and 2", "1 and 3", "2 and 4"}[k]), half, append(marks, arrow)...)
+		[]string{"1 and 2", "1 and 3", "2 and 4"}[k]), half, marks...)
 	panel.XLabel, panel.YLabel = "z₁ (car)", "z₂ (auto)"
 	return panel
 }
