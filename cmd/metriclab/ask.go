@@ -109,6 +109,21 @@ func (f *askFlags) params() (p ask.Params, err error) {
 	return p, together(wrong...)
 }
 
+// ours refuses a folder without answers that has files of the names that are written there: they are somebody else's.
+func (f *askFlags) ours(answers string) error {
+	if exists(answers) {
+		return nil
+	}
+	for _, name := range []string{"items.txt", "coordinates.csv", "map.json", "map.svg", "metric.json"} {
+		if path := filepath.Join(f.out, name); exists(path) {
+			return usageError{fmt.Errorf("flag --out: %s is there, and no answers.csv beside it: it would be written over; want another folder", path)}
+		}
+	}
+	return nil
+}
+
+func exists(path string) bool { _, err := os.Lstat(path); return err == nil }
+
 // check refuses flags and arguments that do not go together.
 func (f *askFlags) check(c *cobra.Command, args []string) error {
 	var errs []error
@@ -172,6 +187,9 @@ func (a *app) ask(c *cobra.Command, f *askFlags, args []string) error {
 		return err
 	}
 	answers := filepath.Join(f.out, "answers.csv")
+	if err := f.ours(answers); err != nil {
+		return err
+	}
 	journal, found, err := askserver.OpenJournal(answers, p.Kind, items.Names)
 	if err != nil {
 		return err

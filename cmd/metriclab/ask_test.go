@@ -59,3 +59,24 @@ func TestAskUnwritable(t *testing.T) {
 	}
 	say(t, []said{{"ask words.txt", 1, []string{filepath.Join("answers", "answers.csv")}, nil}})
 }
+
+// A folder without answers that has files of the names written there is somebody else's.
+func TestAskForeignFolder(t *testing.T) {
+	files(t, map[string]string{"words.txt": "one\ntwo\nthree\n"})
+	for _, name := range []string{"items.txt", "coordinates.csv", "map.json", "map.svg", "metric.json"} {
+		if err := os.MkdirAll(name+".d", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		theirs := filepath.Join(name+".d", name)
+		if err := os.WriteFile(theirs, []byte("theirs"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		say(t, []said{{"ask words.txt --out " + name + ".d", 2, []string{theirs + " is there", "want another folder"}, nil}})
+		if all, err := os.ReadDir(name + ".d"); err != nil || len(all) != 1 {
+			t.Errorf("%d files beside %s, %v", len(all)-1, theirs, err)
+		}
+		if raw, err := os.ReadFile(theirs); err != nil || string(raw) != "theirs" {
+			t.Errorf("%s: %q, %v", theirs, raw, err)
+		}
+	}
+}

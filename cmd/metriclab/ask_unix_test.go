@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -17,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -155,4 +157,12 @@ func TestAskKilled(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+func TestAskPipe(t *testing.T) {
+	files(t, map[string]string{"words.txt": "one\ntwo\nthree\n"})
+	if err := errors.Join(os.Mkdir("answers", 0o755), syscall.Mkfifo(filepath.Join("answers", "answers.csv"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	say(t, []said{{"ask words.txt", 1, []string{"answers.csv: it is no regular file"}, nil}})
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"metriclab/pkg/ask"
@@ -63,24 +64,30 @@ func OpenJournal(path string, kind ask.Kind, names []string) (*Journal, Resumed,
 }
 
 func (j *Journal) resume(path string) (found Resumed, err error) {
+	if is, err := j.f.Stat(); err != nil || !is.Mode().IsRegular() {
+		return found, errors.Join(err, fmt.Errorf("%s: it is no regular file", path))
+	}
 	if err := lock(j.f); err != nil {
 		return found, fmt.Errorf("%s: %w", path, err)
 	}
 	if found.Written, err = j.kind.ReadWritten(j.f, path, j.names); err != nil {
 		return found, err
 	}
-	torn, err := io.ReadAll(io.NewSectionReader(j.f, found.Whole, 1<<20))
+	size, err := j.f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return found, err
 	}
-	if len(torn) > 0 {
+	if size > found.Whole {
 		found.Torn = path + ".torn"
 		t, err := os.OpenFile(found.Torn, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 		if err != nil {
 			return found, err
 		}
-		_, err = t.Write(append(torn, '\n'))
-		if err := errors.Join(err, t.Sync(), t.Close(), j.f.Truncate(found.Whole)); err != nil {
+		_, err = io.Copy(t, io.MultiReader(io.NewSectionReader(j.f, found.Whole, size-found.Whole), strings.NewReader("\n")))
+		if err := errors.Join(err, t.Sync(), t.Close()); err != nil {
+			return found, err
+		}
+		if err := j.f.Truncate(found.Whole); err != nil {
 			return found, err
 		}
 	}

@@ -73,6 +73,52 @@ func TestJournal(t *testing.T) {
 	}
 }
 
+// What is not ours stays as it is: a file without a line, and what is no file. A byte order mark is no other kind.
+func TestForeign(t *testing.T) {
+	head, line := string(ask.KindCompare.Header()), string(ask.KindCompare.Line(three, answerOf("Ann")))
+	last := func(cell int, text string) string {
+		cells := strings.Split(strings.TrimSuffix(line, "\n"), ",")
+		cells[cell] = text
+		return head + strings.Join(cells, ",") + "\n"
+	}
+	for text, want := range map[string]string{
+		"keep": "want a file that metriclab ask has made", "a,nearer": "want a file that metriclab ask has made", "keep\n": "columns keep, want a,near,far",
+		last(7, "yesterday"): `time: "yesterday" is not allowed`, last(8, "1e3"): `ms: "1e3" is not allowed`, last(8, "-1"): `ms: "-1" is not allowed`,
+	} {
+		path := filepath.Join(t.TempDir(), "answers.csv")
+		put(t, path, text)
+		if _, _, err := OpenJournal(path, ask.KindCompare, three); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
+		raw, err := os.ReadFile(path)
+		if beside, _ := os.ReadDir(filepath.Dir(path)); err != nil || string(raw) != text || len(beside) != 1 {
+			t.Errorf("%q became %q, among %d files, %v", text, raw, len(beside), err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "answers.csv")
+	put(t, path, "\ufeff"+head+line)
+	j, found, err := OpenJournal(path, ask.KindCompare, three)
+	if err != nil || len(found.Answers) != 1 {
+		t.Fatalf("a byte order mark: %d answers, %v", len(found.Answers), err)
+	}
+	if err := errors.Join(j.Append(answerOf("Ben")), j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if raw, err := os.ReadFile(path); err != nil || strings.Count(string(raw), "\n") != 3 {
+		t.Errorf("%q, %v", raw, err)
+	}
+	// A torn line is moved whole, however long it is.
+	put(t, path, head+strings.Repeat("x", 3<<20))
+	j, found, err = OpenJournal(path, ask.KindCompare, three)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	if aside, err := os.Stat(found.Torn); err != nil || aside.Size() != 3<<20+1 {
+		t.Errorf("of %d bytes %v are aside, %v", 3<<20, aside, err)
+	}
+}
+
 // A line without an end was never acknowledged: it is moved away, wherever the process was killed.
 func TestTorn(t *testing.T) {
 	head, line := string(ask.KindCompare.Header()), string(ask.KindCompare.Line(three, answerOf("Ann")))

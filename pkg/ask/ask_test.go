@@ -238,7 +238,7 @@ func TestUnreadable(t *testing.T) {
 		head + "a,b,c,b,b,random,x,2026-01-02T03:04:05Z,1\n":   "3 different ones",
 		head + "a,b,c,b,c,luck,x,2026-01-02T03:04:05Z,1\n":     "luck",
 		head + "a,b,c,b,c,random,x,yesterday,1\n":              "yesterday",
-		head + "a,b,c,b,c,random,x,2026-01-02T03:04:05Z,-\n":   "parsing",
+		head + "a,b,c,b,c,random,x,2026-01-02T03:04:05Z,-\n":   "ms: ",
 		head + "a,\"b,c,b,c,random,x,2026-01-02T03:04:05Z,1\n": "f.csv:2",
 	} {
 		if _, err := KindCompare.ReadWritten(strings.NewReader(text), "f.csv", names); err == nil || !strings.Contains(err.Error(), want) {

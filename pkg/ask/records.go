@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,11 +64,16 @@ func (k Kind) ReadWritten(r io.Reader, name string, names []string) (Written, er
 	if err != nil {
 		return Written{}, err
 	}
+	all := raw
 	raw = raw[:bytes.LastIndexByte(raw, '\n')+1]
 	out := Written{Whole: int64(len(raw))}
 	if len(raw) == 0 {
+		if !bytes.HasPrefix(k.Header(), all) {
+			return Written{}, fmt.Errorf("%s: it has no answers, and is not empty: want a file that metriclab ask has made, or none", name)
+		}
 		return out, nil
 	}
+	raw = bytes.TrimPrefix(raw, []byte("\ufeff")) // of a program that has saved it again
 	at := make(map[string]int, len(names))
 	for i, n := range names {
 		at[n] = i
@@ -128,9 +134,12 @@ func (k Kind) answer(cells []string, at map[string]int) (a Answer, known bool, e
 	}
 	a.Person = rest[1]
 	if a.At, err = time.Parse(time.RFC3339Nano, rest[2]); err != nil {
-		return a, false, err
+		return a, false, fmt.Errorf("time: %q is not allowed, want such as 2026-01-31T12:00:00Z", rest[2])
 	}
 	ms, err := strconv.ParseInt(rest[3], 10, 32)
+	if err != nil || ms < 0 {
+		return a, false, fmt.Errorf("ms: %q is not allowed, want a whole number from 0 to %d", rest[3], math.MaxInt32)
+	}
 	a.Took = time.Duration(ms) * time.Millisecond
-	return a, known, err
+	return a, known, nil
 }

@@ -214,6 +214,28 @@ func ExampleNewVoters() {
 	// [0] 1
 }
 
+func ExampleBallots() {
+	x := mat.NewDense(6, 1, []float64{0, 1, 2, 10, 11, 12})
+	voters, err := NewVoters(metric.Euclidean{}, x, []int{0, 0, 1, 1, 1, 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, ballots := context.Background(), NewBallots(2)
+	if err := voters.LeaveOut(ctx, 3, ballots); err != nil {
+		fmt.Println(err)
+		return
+	}
+	calibration, _ := ballots.Calibrate(ctx) // of a context that is not done no error
+	elections, _ := voters.Elect(ctx, mat.NewDense(2, 1, []float64{11, .5}), 3)
+	for _, e := range elections {
+		fmt.Printf("%v: share %.2f, probability %.2f\n", e.Labels, e.Share, calibration.Probabilities(e)[e.Labels[0]])
+	}
+	// Output:
+	// [1]: share 1.00, probability 0.88
+	// [0]: share 0.67, probability 0.54
+}
+
 // TestVotersManyEqual: of a few distinct rows, each is searched once.
 func TestVotersManyEqual(t *testing.T) {
 	const n = 30_000
