@@ -140,6 +140,7 @@ def compare(driver):
         driver.get(you)
         wait("a map", lambda: len(driver.find_elements(By.CSS_SELECTOR, "#map image")) == 12)
         wait("a prediction", lambda: "held-out" in driver.find_element(By.ID, "verdict").text)
+        check("are random" in driver.find_element(By.ID, "choosing").text, "the live page does not say how questions are chosen")
         check("key=" not in driver.current_url, "the key stays in the address")
         check(driver.find_element(By.ID, "people").text.startswith("Ann 50"), "the live page has other people: " + driver.find_element(By.ID, "people").text)
         time.sleep(1)  # marks move to their places

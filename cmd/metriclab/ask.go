@@ -218,7 +218,7 @@ func (a *app) ask(c *cobra.Command, f *askFlags, args []string) error {
 		f.code = strings.ToUpper(cmp.Or(f.code, askserver.NewCode()))
 	}
 	server := askserver.New(askserver.Config{
-		Items: items, Kind: p.Kind, Session: session, Journal: journal, Code: f.code, Hosts: f.hosts, Key: askserver.NewKey(),
+		Items: items, Session: session, Journal: journal, Code: f.code, Hosts: f.hosts, Key: askserver.NewKey(),
 		Log: func(format string, values ...any) { fmt.Fprintf(a.err, format+"\n", values...) },
 	})
 	what := "line"

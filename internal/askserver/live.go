@@ -130,7 +130,8 @@ type state struct {
 	Of        int          `json:"of"`      // of the report
 	Items     int          `json:"items"`
 	Unasked   int          `json:"unasked"`
-	Kind      string       `json:"kind"`
+	Choose    string       `json:"choose"`
+	Random    float64      `json:"random"` // share
 	Pictures  bool         `json:"pictures"`
 	Here      int          `json:"here"` // people of the last minute
 	People    []ask.Person `json:"people"`
@@ -154,9 +155,11 @@ func (s *Server) liveState(w http.ResponseWriter, r *http.Request) {
 	s.live.mu.Lock()
 	rep, curve := s.live.report, append([]curvePoint{}, s.live.curve...)
 	s.live.mu.Unlock()
+	params := s.Session.Params()
 	out := state{
-		Answers: s.Session.Count(), Of: rep.Answers, Items: len(s.Items.Names), Unasked: s.Session.Unasked(), Kind: s.Kind.String(), Pictures: s.Items.Pictures(),
-		Agreement: s.Session.Agreement(), Wrong: rep.Wrong, Chance: s.Kind.Chance(), Gain: rep.Gain,
+		Answers: s.Session.Count(), Of: rep.Answers, Items: len(s.Items.Names), Unasked: s.Session.Unasked(), Pictures: s.Items.Pictures(),
+		Choose: params.Choose.String(), Random: params.Random,
+		Agreement: s.Session.Agreement(), Wrong: rep.Wrong, Chance: params.Kind.Chance(), Gain: rep.Gain,
 		Enough: rep.Enough(), Last: ask.LastAnswers, Curve: curve, Map: []mark{}, Mapped: len(rep.Items),
 	}
 	people := s.Session.People()

@@ -42,7 +42,6 @@ var pages = template.Must(template.ParseFS(files, "page/*.html"))
 // Config is what a Server serves.
 type Config struct {
 	Items   *Items
-	Kind    ask.Kind
 	Session *ask.Session
 	Journal *Journal
 	// Code is what one must know to join; "" lets everybody in who reaches the server.
@@ -171,7 +170,7 @@ func (s *Server) page(name string) http.HandlerFunc {
 		ip := net.ParseIP(host)
 		_, joined := s.person(r)
 		_ = pages.ExecuteTemplate(w, name, map[string]any{
-			"Kind": s.Kind.String(), "Code": s.Code != "", "Plain": r.Header.Get("X-Forwarded-Proto") != "https" && host != "localhost" && (ip == nil || !ip.IsLoopback()), "Pictures": s.Items.Pictures(), "Joined": joined,
+			"Kind": s.Session.Params().Kind.String(), "Code": s.Code != "", "Plain": r.Header.Get("X-Forwarded-Proto") != "https" && host != "localhost" && (ip == nil || !ip.IsLoopback()), "Pictures": s.Items.Pictures(), "Joined": joined,
 		})
 	}
 }

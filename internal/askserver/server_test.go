@@ -64,12 +64,12 @@ func serve(t testing.TB, path string, c Config) *serving {
 	t.Cleanup(items.Close)
 	c.Items, c.Key = items, "the key"
 	if c.Session == nil {
-		if c.Session, err = ask.New(rand.NewPCG(1, 2), len(items.Names), ask.Params{Kind: c.Kind, Repeat: .05}); err != nil {
+		if c.Session, err = ask.New(rand.NewPCG(1, 2), len(items.Names), ask.Params{Repeat: .05}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s := &serving{file: filepath.Join(t.TempDir(), "answers.csv"), logs: new([]string)}
-	if c.Journal, _, err = OpenJournal(s.file, c.Kind, items.Names); err != nil {
+	if c.Journal, _, err = OpenJournal(s.file, c.Session.Params().Kind, items.Names); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Journal.Close() })
@@ -342,7 +342,7 @@ func TestLive(t *testing.T) {
 	}
 	status, body := asker.do(t, "GET", "/live/state", "")
 	var got state
-	if err := json.Unmarshal([]byte(body), &got); status != 200 || err != nil || got.Answers != 80 || len(got.Map) != len(r.Items) || got.People[0].Name != "Ann" || len(got.Curve) == 0 || len(got.Curve) > 400 || got.Wrong.N == 0 {
+	if err := json.Unmarshal([]byte(body), &got); status != 200 || err != nil || got.Answers != 80 || len(got.Map) != len(r.Items) || got.People[0].Name != "Ann" || len(got.Curve) == 0 || len(got.Curve) > 400 || got.Wrong.N == 0 || got.Choose != "random" {
 		t.Errorf("%d %v %s", status, err, body)
 	}
 	if status, _ := asker.do(t, "GET", "/item/0", ""); status != 200 {

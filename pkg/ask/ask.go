@@ -245,6 +245,9 @@ func New(src *rand.PCG, n int, p Params) (*Session, error) {
 	return &Session{n: n, p: p, rng: rand.New(src), people: map[string]*person{}, asked: make([]int, n), unasked: n}, nil
 }
 
+// Params returns the parameters.
+func (s *Session) Params() Params { return s.p }
+
 // apart is how many other questions lie at least between a question and its repetition.
 const apart = 8
 

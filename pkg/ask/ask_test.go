@@ -285,6 +285,38 @@ func TestShare(t *testing.T) {
 	}
 }
 
+// The interval of a gain is that of Bonett and Price (2012), here by their formula and with Student's quantile; "enough" is never said of a few answers of which none changed.
+func TestGained(t *testing.T) {
+	differences := func(won, lost, n int) []float64 {
+		d := make([]float64, n)
+		for i := range won {
+			d[i] = 1
+		}
+		for i := range lost {
+			d[won+i] = -1
+		}
+		return d
+	}
+	for _, c := range []struct {
+		won, lost, n int
+		quantile     float64 // of n+1 degrees of freedom
+		enough       bool
+	}{
+		{0, 0, 84, 1.98827, false}, {0, 0, 400, 1.96590, true}, {30, 4, 84, 1.98827, false}, {3, 9, 200, 1.97190, true},
+	} {
+		got := gained(differences(c.won, c.lost, c.n))
+		m := float64(c.n + 2)
+		p, q := float64(c.won+1)/m, float64(c.lost+1)/m
+		half := c.quantile * math.Sqrt((p+q-(p-q)*(p-q))/(m-1))
+		if math.Abs(got.Of-float64(c.won-c.lost)/float64(c.n)) > 1e-15 || math.Abs(got.Least-(p-q-half)) > 1e-5 || math.Abs(got.Most-(p-q+half)) > 1e-5 || (Report{Gain: got}).Enough() != c.enough {
+			t.Errorf("%+v: %+v, want %v to %v", c, got, p-q-half, p-q+half)
+		}
+	}
+	if (Report{}).Enough() {
+		t.Error("enough of nothing")
+	}
+}
+
 // Held-out answers are predicted at chance where people answer at random, and the last answers bring nothing; that is said.
 func TestReportOfNoise(t *testing.T) {
 	s := session(t, 8, Params{})

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/judge"
@@ -177,10 +178,17 @@ func (s *Session) Report(ctx context.Context, between func()) (Report, error) {
 	}
 	r.Wrong = ShareOf(int(math.Round(wrong)), n)
 	if len(gains) > 0 {
-		mean, half := judge.Summarize(gains).Interval()
-		r.Gain = Share{len(gains), mean, mean - half, mean + half}
+		r.Gain = gained(gains)
 	}
 	return r, nil
+}
+
+// gained returns the mean of paired differences from -1 to 1, with the interval of Bonett and Price (2012): one more won and one more lost.
+// Without these two the interval of a few answers of which none changed would have no width.
+func gained(differences []float64) Share {
+	n := len(differences)
+	mean, half := judge.Summarize(append(slices.Clone(differences), 1, -1)).Interval()
+	return Share{n, floats.Sum(differences) / float64(n), max(-1, mean-half), min(1, mean+half)}
 }
 
 // partOf divides questions by what they are about, so that more answers move none.
