@@ -197,12 +197,14 @@ func fence(s string) atom {
 	return a
 }
 
-// scripted reads an atom with its primes, its sub- and its superscript.
+// scripted reads an atom with its primes, its sub- and its superscript. Primes stand beside the atom: the sign is raised by itself, and fonts
+// that are not made for formulas would raise it twice.
 func (p *formula) scripted(operand bool, before []string) (atom, error) {
 	a, err := p.atom(operand)
 	if err != nil {
 		return a, err
 	}
+	var primes string
 	var sub, sup []string
 	for {
 		t := p.peek()
@@ -211,7 +213,7 @@ func (p *formula) scripted(operand bool, before []string) (atom, error) {
 		}
 		p.next()
 		if t == "'" {
-			sup = append(sup, `<mo mathsize="140%">′</mo>`)
+			primes += `<mo lspace="0" rspace="0">′</mo>`
 			continue
 		}
 		s, err := p.argument()
@@ -223,6 +225,9 @@ func (p *formula) scripted(operand bool, before []string) (atom, error) {
 		} else {
 			sub = append(sub, s)
 		}
+	}
+	if primes != "" {
+		a.s = "<mrow>" + a.s + primes + "</mrow>"
 	}
 	name := map[bool]string{false: "msub", true: "munder"}[a.movable]
 	switch {

@@ -135,7 +135,7 @@ func TestMathML(t *testing.T) {
 		`x`:                  `<mi>x</mi>`,
 		`12.5`:               `<mn>12.5</mn>`,
 		`\frac12`:            `<mfrac><mn>1</mn><mn>2</mn></mfrac>`,
-		`x'_\tau`:            `<msubsup><mi>x</mi><mi>τ</mi><mo mathsize="140%">′</mo></msubsup>`,
+		`x'_\tau`:            `<msub><mrow><mi>x</mi><mo lspace="0" rspace="0">′</mo></mrow><mi>τ</mi></msub>`,
 		`A^{-1}`:             `<msup><mi>A</mi><mrow><mo form="prefix">−</mo><mn>1</mn></mrow></msup>`,
 		`a-b`:                `<mrow><mi>a</mi><mo form="infix">−</mo><mi>b</mi></mrow>`,
 		`a=-b`:               `<mrow><mi>a</mi><mo>=</mo><mo form="prefix">−</mo><mi>b</mi></mrow>`,
