@@ -42,8 +42,8 @@ func (a *app) askCommand() *cobra.Command {
   metriclab ask pictures/ --listen :8765
   metriclab ask --simulate x.npy --choose ckl`,
 		Long: `Serve a page that asks about the pictures of a FOLDER (.png, .jpg, .gif, .webp; none below it, no
-links) or the lines of a FILE: is A more like the left or the right one (compare), which of
-three is the odd one out (odd), are two alike (alike). It has keys, and is for phones, too.
+links) or the lines of a FILE: is A more like the left or the right one (compare)? Which of three
+is the odd one out (odd)? Are two alike (alike)? It has keys, and is for phones, too.
 
 Each answer is on the disk, in answers.csv of --out, before it is acknowledged: the answer, who
 (a name or a random one), when, what was shown where, how fast. The same command goes on after

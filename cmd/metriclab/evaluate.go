@@ -78,9 +78,9 @@ training rows are classified with one left out, for each distance separately. --
 columns and recipe from a fitted model of a table, never its metric, which may have seen the
 test rows.
 
-AUC is how often a similar pair is nearer than a dissimilar one; the error is the share of
-pairs on the wrong side of the threshold that is best on the training pairs; the recall is
-the share of the held-out items similar to one that is among its --k nearest ones. The triplet
+AUC is how often a similar pair is nearer than a dissimilar one. The error is the share of
+pairs on the wrong side of the threshold that is best on the training pairs. The recall is the
+share of the held-out items similar to one that is among its --k nearest ones. The triplet
 error is the share of comparisons that are contradicted, a tie as half of one.
 
 An interval covers the mean over splits: the corrected resampled t interval of Nadeau and

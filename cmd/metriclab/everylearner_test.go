@@ -82,7 +82,7 @@ func everyFile(t *testing.T) {
 	}
 }
 
-// Each learner of the catalog and the baseline learns from all the feedback that it takes, and what the command saved does what the help says of it: it
+// Each learner of the catalog, and the baseline, learns from all the feedback that it takes. What the command saved does what the help says: it
 // transforms, draws, predicts and finds neighbours, or says why not and what would.
 func TestEveryLearner(t *testing.T) {
 	everyFile(t)

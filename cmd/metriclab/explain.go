@@ -29,12 +29,12 @@ func (a *app) explainCommand() *cobra.Command {
 		Aliases: []string{"claims"},
 		Short:   "Tell what was found of the claims, and why",
 		Long: `Tell what was found of the claims of a paper, on the published results of the full
-scale: without a name tables of verdicts by paper, of a paper or an experiment a table
-of its claims, those of the paper before those of ours, of a claim everything: what the
-paper says and where, what is tested, the verdict, each unit with its 95 % interval and
-the side on which it lies, what would decide it, where the test stands, and how to run
-it again. The numbers of units are what is tested to be positive: differences less the
-margin, if there is one.
+scale. Without a name: tables of verdicts by paper. Of a paper or an experiment: a
+table of its claims, those of the paper before ours. Of a claim: what the paper says
+and where, what is tested, the verdict, where the test stands, and how to run it
+again. Each unit has its 95 % interval, the side on which it lies, and what would
+decide it. The numbers of units are what is tested to be positive: differences less
+the margin, if there is one.
 
 A claim may be given as paper/experiment/claim, too. --verdict keeps the claims with
 that verdict. --json prints the claims of all papers, or those that are named, in one

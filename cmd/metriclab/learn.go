@@ -48,19 +48,20 @@ accepted lines of this run. --state-every n adds "state" after the update:
 {"m":[[...]],"threshold":b}, for learners with a kernel {"support":n,"threshold":b},
 for comparisons {"kernel":[[...]]}, of vectors {"w":[[...]]}, for costs {"logweights":[[...]]}.
 
-A bad line (no JSON object, a field that is unknown, missing or there twice, null,
-NaN, a number that overflows, another length, a label other than 1 and -1, more
-bytes than --max-line) changes nothing: its number and what is wrong with it go to
-standard error, and the command stops, or goes on with --skip-bad. Both end with
-exit code 1. Empty lines are passed over. A label or an object may be written 1.0.
+A bad line changes nothing. It is no JSON object, or has a field unknown, missing
+or there twice, null, NaN, a number that overflows, another length, a label other
+than 1 and -1, or more bytes than --max-line. Its number and what is wrong with it
+go to standard error, and the command stops, or goes on with --skip-bad. Both end
+with exit code 1. Empty lines are passed over. A label or an object may be written
+1.0.
 
---save writes the learner when the command ends, be it at the end of input, at a
-bad line, at Ctrl-C, or because nobody reads the answers any more; the file is
-replaced as a whole or stays as it was. After the last of these it also holds
-lines whose answers were not read. --save-every n saves after every n-th accepted
-line, too: what kills the command at once loses less than n accepted lines. Each save
-writes the whole learner to the disk, so that a small n is slow. --load goes on with a saved learner, bit for
-bit; both may name the same file.
+--save writes the learner when the command ends: at the end of input, at a bad line,
+at Ctrl-C, or because nobody reads the answers any more. After the last of these it
+also holds lines whose answers were not read. The file is replaced as a whole or
+stays as it was. --save-every n saves after every n-th accepted line, too: what kills
+the command at once loses less than n accepted lines. Each save writes the whole
+learner to the disk, so that a small n is slow. --load goes on with a saved learner,
+bit for bit; both may name the same file.
 
 Exit codes: 0 all is well; 1 a line was bad, an answer could not be written, or
 a file could not be read or written; 2 the command line is wrong; 130 interrupted.`

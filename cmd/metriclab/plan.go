@@ -25,9 +25,9 @@ func (a *app) planCommand() *cobra.Command {
 		Short: "Predict how long a run takes on so many workers, and where more do not help",
 		Long: `Predict the time of a run from what its jobs took when they ran last: the timing tables
 beside the published results. All jobs count, done or not. The column machines is
-for one job at a time on each of so many workers, the longest jobs first, as shards on
-a cluster come near to; the column one process is for metriclab run --jobs on one
-machine, which runs the jobs of experiments that compare times alone, one by one.
+for one job at a time on each of so many workers, the longest jobs first, as shards on a
+cluster come near to. The column one process is for metriclab run --jobs on one machine,
+which runs the jobs of experiments that compare times alone, one by one.
 
 No number of workers is faster than the longest job: the longest are named. Times are
 of the machines that made the results; yours may be faster or slower as a whole.`,

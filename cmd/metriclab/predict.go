@@ -110,11 +110,11 @@ func (a *app) neighboursCommand() *cobra.Command {
   --cross-gram K1.csv                of each new object, among those of fit --gram
   nothing                            of each object of fit --triplets, among the others
 
-The answer is CSV, or JSON with --json, k lines per item, the nearest first: the item,
-the rank from 1 to k, the neighbour, its cell in the column of --id if that is given, the
-distance, and the class of the neighbour if it has one. Items count from 0, without the
-header, as in --pairs. Vectors have the ids of --ids, also for --rows; objects of
-fit --triplets their names. An item is no neighbour of itself.
+The answer is CSV, or JSON with --json, k lines per item, the nearest first. A line has
+the item, the rank from 1 to k, the neighbour, its cell in the column of --id if that is
+given, the distance, and the class of the neighbour if it has one. Items count from 0,
+without the header, as in --pairs. Vectors have the ids of --ids, also for --rows;
+objects of fit --triplets their names. An item is no neighbour of itself.
 
 What is read, and how much is held: metriclab help models.`,
 		Example: "  metriclab neighbours new.csv --model m.json --train old.csv --k 5 --id name\n  metriclab neighbours --vectors X.npy --ids ids.txt --model m.json --rows cat.jpg,dog.jpg",

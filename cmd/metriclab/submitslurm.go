@@ -38,9 +38,9 @@ func (a *app) submitSlurmCommand() *cobra.Command {
 		Use:   "slurm [paper|experiment ...]",
 		Short: "Run as a Slurm job array, and merge at its end",
 		Long: `Submit the jobs of the named experiments (all, if none is named) as a Slurm job array
-of --shards tasks, of which --max-running run at a time, and a merge that Slurm starts
-when all tasks have ended, whether they succeeded or not. Give 4 to 8 shards for each
-task that runs at a time: shards are not equally long.
+of --shards tasks, of which --max-running run at a time. Slurm starts a merge when all
+tasks have ended, whether they succeeded or not. Give 4 to 8 shards for each task that
+runs at a time: shards are not equally long.
 
 The folder slurm in the results folder holds the scripts array.sbatch and merge.sbatch,
 which sbatch also takes by hand, the logs, a copy of this program, which all tasks run,

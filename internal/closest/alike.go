@@ -22,8 +22,8 @@ func Whole(text string) (int, bool) {
 	return int(v), ok && v == math.Trunc(v)
 }
 
-// Fold returns what names have in common that are one to a reader: case, blanks, a final dot, the form of a number (1, 1.0 and 01) and of
-// letters that Unicode writes in two ways (é as one character or two) do not count. A blank between digits does.
+// Fold returns what names have in common that are one to a reader. Case, blanks, a final dot and the form of a number (1, 1.0 and 01) do
+// not count, nor how Unicode writes a letter (é as one character or two). A blank between digits does.
 func Fold(name string) string {
 	words := strings.Fields(strings.ToLower(norm.NFKC.String(name)))
 	var b strings.Builder

@@ -316,8 +316,8 @@ func differ(q Differ) ([]Difference, error) {
 	return out, nil
 }
 
-// Race asks how fast simulated persons who see both traits are understood when questions are chosen by a rule: the mean share of all
-// questions that the kernel answers otherwise than they do, a tie half an error, after each eight answers up to 96.
+// Race asks how fast simulated persons who see both traits are understood when a rule chooses the questions. Its measure is the mean
+// share of all questions that the kernel answers otherwise than they do, a tie half an error, after each eight answers up to 96.
 type Race struct {
 	Rule    string `json:"rule"`
 	Persons int    `json:"persons"`

@@ -1,5 +1,5 @@
-// Package printable writes texts for people: what stands in a name, a file or an answer of another program can neither
-// move a terminal's cursor nor change the order in which letters are shown, and no message is longer than a screen.
+// Package printable writes texts for people. What stands in a name, a file or an answer of another program can neither
+// move a terminal's cursor nor change the order in which letters are shown. No message is longer than a screen.
 package printable
 
 import (
@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text escapes what is no letter to a reader as Go and JSON write it: control characters but tab and line feed, marks
-// of Unicode that turn the direction of text or end a line, and bytes that are no UTF-8. A JSON text stays one, with the same values.
+// Text escapes, as Go and JSON do, what is no letter to a reader: control characters but tab and line feed, Unicode marks that turn
+// the direction of text or end a line, and bytes that are no UTF-8. A JSON text stays one, with the same values.
 func Text(s string) string {
 	if !strings.ContainsFunc(s, Special) && utf8.ValidString(s) {
 		return s

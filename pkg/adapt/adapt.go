@@ -494,9 +494,9 @@ func (r *Row) sum(base []Values) {
 // The two measures that decide, each at the level of a half, since there are two: NDCG of what is seen, and LogRank of what was clicked wherever it lies.
 const level = 0.05 / 2
 
-// better tells whether values are better than those of another way: by the paired interval over queries in one of the measures that decide, and worse in neither. score is the sum
-// of the mean differences, each in standard deviations of the measure over the queries, so that of two ways that are both better the one counts that gains more, not the one that is
-// surer.
+// better tells whether values are better than those of another way: by the paired interval over queries in one of the measures that decide, and worse in neither. The score is the
+// sum of the mean differences, each in standard deviations of the measure over the queries. Of two ways that are both better, the one that gains more has the higher score, not the
+// one that is surer.
 func better(values, than []Values) (better bool, score float64) {
 	worse := false
 	for _, m := range []int{NDCG, LogRank} {

@@ -174,8 +174,8 @@ func (e *UnknownColumnError) text() string {
 // The text ends with an error where the cells take more than limits.Memory, or a row
 // more than a sixteenth of that, so that r need not have an end.
 //
-// Errors name the file and the line. They are: lines that end with \r alone, no row of data, a single column unless o allows
-// it, rows of different lengths; a header with a name that occurs twice; a stray quote; text that is not UTF-8; a column of
+// Errors name the file and the line. They are lines that end with \r alone, no row of data, a single column unless o allows
+// it, and rows of different lengths. So are a name twice in the header, a stray quote, text that is not UTF-8, and a column of
 // o.Text that is not there (an *UnknownColumnError). Of several errors it is the first in the file; columns that are not there
 // come with the header.
 func ReadCSV(r io.Reader, name string, o CSVOptions) (*CSV, error) {

@@ -41,11 +41,11 @@ const (
 // stores column by column, rows of X are rearranged to hold them row by row.
 //
 // Such a file is big-endian and not compressed. It holds one 1×1 object of the class
-// "dataset", with these among its fields: d (n×d numbers), l (n×1, 1 for the first
-// class), ll (a cell with the names of the classes, a row of characters or a number
-// each), and c (height of an image, or 0). MATLAB stores numbers in the smallest type
-// that holds them. The kept reader of MAT-files in Go that was tried (scigolib/matlab
-// v0.3.1) does not read such objects: hence this one.
+// "dataset". Among its fields are d (n×d numbers), l (n×1, 1 for the first class), ll
+// (a cell with the names of the classes, a row of characters or a number each), and c
+// (height of an image, or 0). MATLAB stores numbers in the smallest type that holds
+// them. The kept reader of MAT-files in Go that was tried (scigolib/matlab v0.3.1)
+// does not read such objects: hence this one.
 //
 // Everything else is refused with a *FormatError that carries name, the offset and
 // what is allowed there: other arrays, sizes that are not those of the data, more

@@ -95,9 +95,9 @@ func TestRealSoybeanDuplicates(t *testing.T) {
 	}
 }
 
-// A digit is upright and not mirrored if it is read row by row: the mean image of
-// the digit 7 has most ink in its top rows, that of the digit 4 has more on its right
-// than on its left in the lower half.
+// A digit is upright and not mirrored if it is read row by row. Then the mean image
+// of the digit 7 has most ink in its top rows; that of the digit 4 has more on its
+// right than on its left in the lower half.
 func TestRealNIST16IsStoredByRows(t *testing.T) {
 	s := realSet(t, "nist16")
 	if s.Height != 16 || s.Width != 16 {

@@ -152,10 +152,10 @@ type View struct {
 	// Draw renders what the table has and notes what is missing. The table has the columns
 	// job (the first 16 digits of the job's id), cell and trial, and those of Spec.Columns.
 	Draw func(t *table.Table) (plots.Drawing, error)
-	// DrawTimed takes the place of Draw in a view that shows times; exactly one of
-	// the two is set, and DrawTimed only in an experiment marked Timing. times has
-	// the columns job, cell, trial and phase, wall_s and cpu_s, and the rows of the jobs in
-	// t: one per phase, in seconds, and one of TotalPhase. Jobs may have run on different
+	// DrawTimed takes the place of Draw in a view that shows times. Exactly one of the two
+	// is set, and DrawTimed only in an experiment marked Timing. The table times has the
+	// columns job, cell, trial and phase, wall_s and cpu_s, and the rows of the jobs in t:
+	// one per phase, in seconds, and one of TotalPhase. Jobs may have run on different
 	// machines, so that times are comparable within a job.
 	DrawTimed func(t, times *table.Table) (plots.Drawing, error)
 }

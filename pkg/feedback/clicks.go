@@ -14,7 +14,7 @@ import (
 
 // ReadClicks reads a log of clicks as judgements, JSON lines such as {"query":"q7","shown":["d3","d9","d1"],"clicked":["d9"]}: a page of results, in the order of its places, and
 // which of them somebody clicked. A document that was clicked has grade 1. One that was shown before the last click, or in the place after it, and was never clicked for the query
-// has grade 0: it was seen and passed over (Joachims et al., Accurately Interpreting Clickthrough Data as Implicit Feedback, SIGIR 2005: "skip above", "no-click next").
+// has grade 0. It was seen and passed over (Joachims et al., Accurately Interpreting Clickthrough Data as Implicit Feedback, SIGIR 2005: "skip above", "no-click next").
 // The others, and pages without a click, say nothing, since nobody knows whether they were seen. Only what was shown is judged at all.
 //
 // name is that of the file, for messages. Errors are those of ReadJudgements, and a document that is shown twice on a page, or clicked and not shown. Other fields are ignored. It panics if there is no

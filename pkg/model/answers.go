@@ -20,8 +20,8 @@ import (
 	"metriclab/pkg/random"
 )
 
-// ByComparisons is the problem of objects of which only relative comparisons are known: the answers of set. Objects without a name are called by their number. An
-// evaluation holds out folds of questions, an object and two to compare with it, so that no answer to a question is seen while another is tested; where answers name the odd one out of three objects, or the most central, the three are the question. All that a
+// ByComparisons is the problem of objects of which only relative comparisons are known: the answers of set. Objects without a name are called by their number. An evaluation holds out folds of questions, so that no answer to a question is seen while another
+// is tested. A question is an object and two to compare with it; where answers name the odd one out of three objects, or the most central, it is the three. All that a
 // learner chooses, such as the weight of the trace, it chooses on the training answers. An object that no training answer has ties with others at best.
 func ByComparisons(set *feedback.Triplets) Problem { return Problem{answers{set}} }
 

@@ -441,7 +441,7 @@ func redrawnNote(redrawn []bool) []string {
 	return []string{fmt.Sprintf("%s drawn anew, since a side lacked a kind of answer: the splits are not quite random", map[bool]string{true: "1 split was", false: fmt.Sprintf("%d splits were", n)}[n == 1])}
 }
 
-// few tells whether so little is judged that a difference which is the same in all splits says nothing: by the sign test, fewer than judge.MinTrials answers of one kind are
+// few tells whether so little is judged that a difference which is the same in all splits says nothing. By the sign test, fewer than judge.MinTrials answers of one kind are
 // what chance gives more often than one time in twenty.
 func (f *Facts) few() bool { return cmp.Or(f.Known, f.Items) < judge.MinTrials }
 

@@ -189,8 +189,8 @@ func (j Journal) unseal(line []byte) (object []byte, ok bool) {
 // again. A last line without an end, which a killed run leaves, is such a line without a note; whole is false then, and whoever goes on writes an end of line first. An empty file has
 // no trials.
 //
-// It returns an error that wraps ErrJournal, with file and line: if the first line is that of another table, of other
-// settings or of no journal; if two lines have different results of one trial; and if another version of a learner has written one.
+// It returns an error that wraps ErrJournal, with file and line, if the first line is that of another table, of other settings or
+// of no journal. It also does if two lines have different results of one trial, or another version of a learner has written one.
 // More than limits.Memory is a *limits.MemoryError.
 func (j Journal) Read(r io.Reader, name string) (trials []Trial, notes []string, whole bool, err error) {
 	raw, err := limits.ReadAll(r, "journal "+name)

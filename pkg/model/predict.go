@@ -258,8 +258,8 @@ func (h *Neighbourhood) train(n int, labels, fitted []string, counts []int) erro
 	return nil
 }
 
-// Class returns the class of the training rows that a label of other rows names, "" if there is none: the class of that name or else, if the
-// label is a number, the one class that is the same number, such as 1 for 1.0.
+// Class returns the class of the training rows that a label of other rows names, "" if there is none. It is the class of that name or else,
+// if the label is a number, the one class that is the same number, such as 1 for 1.0.
 func (h *Neighbourhood) Class(label string) string {
 	v, ok := closest.Number(label)
 	if name := h.names[label]; name != "" || !ok {

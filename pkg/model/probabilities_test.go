@@ -91,7 +91,7 @@ func TestProbabilities(t *testing.T) {
 
 func datasetsY(labels []string) []int { _, y := datasets.Classes(labels); return y }
 
-// A metric with nearly as many features as rows has all rows at their own class, though classes tell nothing: probabilities are near a half all the same, and
+// A metric with nearly as many features as rows has all rows at their own class, though classes tell nothing. Probabilities are near a half all the same;
 // those of rows left out under the metric that was learned from them too would be near 1.
 func TestProbabilitiesOfAnOverfit(t *testing.T) {
 	d := noise(3, 80, 50, 0)

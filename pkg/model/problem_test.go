@@ -137,8 +137,8 @@ func found(e *Evaluation) string {
 	return fmt.Sprintf("%+v %+v %v %v %v", e.Methods, e.Over, e.Train, e.Test, e.Counts)
 }
 
-// Every kind: a fit is saved and opened again; an evaluation tells how far it is and is the same on one processor; what is cancelled or out of time ends with an error; so
-// many splits are the first ones of all.
+// Every kind: a fit is saved and opened again. An evaluation tells how far it is and is the same on one processor. What is cancelled or out of time ends with an error.
+// Fewer splits are the first ones of all.
 func TestProblems(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -311,7 +311,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Every kind: a comparison has the errors of the evaluation of each learner, split by split; the learners ranked by fewer splits are told on the way to the same end; and with a
+// Every kind: a comparison has the errors of the evaluation of each learner, split by split. The learners ranked by fewer splits are told on the way to the same end. With a
 // journal a second run makes no trial and finds the same.
 func TestCompareProblems(t *testing.T) {
 	for name, p := range drawn(50, 400, false).posed(t, nil) {

@@ -15,13 +15,13 @@ import (
 	"metriclab/pkg/ranking"
 )
 
-// MeasureNDCG is the normalised discounted cumulative gain of the judged documents of a query, the nearest first: Σ (2^grade − 1)/log₂(1 + rank) over the k nearest, divided
-// by that of the best order (Järvelin, Kekäläinen, ACM TOIS 20, 2002; with the gain of Burges et al., ICML 2005). Documents without a judgement have no rank. Documents at equal
-// distances count by their mean over all orders.
+// MeasureNDCG is the normalised discounted cumulative gain of the judged documents of a query, the nearest first. It is Σ (2^grade − 1)/log₂(1 + rank) over the k
+// nearest, divided by that of the best order (Järvelin, Kekäläinen, ACM TOIS 20, 2002; with the gain of Burges et al., ICML 2005). Documents without a judgement have no
+// rank. Documents at equal distances count by their mean over all orders.
 const MeasureNDCG = "nDCG"
 
-// QueriesOfVectors is the problem of query vectors and document vectors with judgements of how relevant documents are to queries. What is learned from is that a document is nearer to a query than each
-// that is less relevant to it; by learners of pairs, that documents of a grade above 0 are similar to it, and those of grade 0 are not. An evaluation holds out queries, with all that is judged of them, and knows the documents. Plan.Ks has one k for nDCG, 10 by default. Queries with one grade alone
+// QueriesOfVectors is the problem of query vectors and document vectors with judgements of how relevant documents are to queries. What is learned from is that a document is nearer to a query than each that is less relevant to it. Learners of pairs learn that documents of a grade above 0 are
+// similar to it, and those of grade 0 are not. An evaluation holds out queries, with all that is judged of them, and knows the documents. Plan.Ks has one k for nDCG, 10 by default. Queries with one grade alone
 // say nothing and are left out.
 //
 // Problems with it return an error if a judgement names a row that is not there, has a grade that is not from 0 to feedback.MaxGrade, or judges a pair twice, or if the two files differ in dimension.

@@ -45,7 +45,7 @@ type Recipe struct {
 	// ImputeMean fills a missing cell of a table with the mean of its column over the training rows; otherwise a missing cell is an error.
 	ImputeMean bool `json:"impute_mean,omitempty"`
 	// Raw leaves features as they are. Otherwise each feature of a table has its training mean subtracted and is divided by its training standard
-	// deviation (divisor n), or by 1 if it is constant; and vectors are all multiplied by one number, such that the mean squared distance of what is
+	// deviation (divisor n), or by 1 if it is constant. Vectors are all multiplied by one number, such that the mean squared distance of what is
 	// compared is 5, or by 1 if that mean is 0.
 	Raw bool `json:"raw,omitempty"`
 }

@@ -19,8 +19,8 @@ import (
 	"metriclab/pkg/tables"
 )
 
-// PairsOfRows is the problem of a table whose d.Links are labelled pairs of rows. An evaluation holds out a share of the rows that pairs name: means, scales and
-// the metric are learned from all other rows and the pairs of two of these, and what is held out is prepared by these means and scales. With Recipe.Raw pairs of a row of zeros are left out.
+// PairsOfRows is the problem of a table whose d.Links are labelled pairs of rows. An evaluation holds out a share of the rows that pairs name. Means, scales and the metric are learned from
+// all other rows and the pairs of two of these, and what is held out is prepared by these means and scales. With Recipe.Raw pairs of a row of zeros are left out.
 func PairsOfRows(d *tables.Data) Problem { return Problem{rowPairs{d: d, given: GivenPairs}} }
 
 // ByChunklets is the problem of a table whose d.Chunklets say which rows are alike: all pairs of rows of one

@@ -60,10 +60,10 @@ const (
 //
 // Data that cannot be drawn are left out and counted in the notes of name.md: NaN and
 // infinities, values that are not positive on a log axis, points outside a fixed axis.
-// Render returns an error, which names panel (or frame), mark and field. Errors are:
+// Render returns an error, which names panel (or frame), mark and field. Errors are
 // slices of different lengths, empty images and matrices, marks that cannot share a
-// panel, frames of different sizes or without panels, a drawing with nothing in it, a DPI
-// that is not allowed, and images of more than 120 million pixels.
+// panel, and frames of different sizes or without panels. So are an empty drawing, a
+// DPI that is not allowed, and images of more than 120 million pixels.
 func (d Drawing) Render(name string, o Options) ([]File, error) {
 	if name == "" || strings.ContainsAny(name, "/\\ ") {
 		return nil, fmt.Errorf("plots: name %q, want a file name without folder, blank and extension", name)

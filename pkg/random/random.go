@@ -15,7 +15,7 @@ const Scheme = 1
 // Seed is the origin of all randomness of one job: every stream is derived
 // from SHA-256 over length-prefixed (scheme, base, experiment, dataset,
 // purpose, trial). The cell and the learner are left out, so that all cells
-// and learners of a trial see the same draw of the same purpose; a trial that
+// and learners of a trial see the same draw of the same purpose. A trial that
 // wants a draw of its own per cell says so in the purpose.
 type Seed struct {
 	Base       uint64 // set by the user; default 1

@@ -1,4 +1,4 @@
-// Package samesite guards a server that is meant for one machine or one room from pages of other sites, which a browser would let send
+// Package samesite guards a server that is meant for one machine or one room from pages of other sites. A browser would let these send
 // requests to it: across origins, or to a name of their own that leads to this machine (DNS rebinding).
 package samesite
 

@@ -187,8 +187,8 @@ func (e *extremes) add(v float64, rows int) {
 	}
 }
 
-// sentinel returns the least or the greatest value if it is one. Nines, 99 or more, and the least int16 and int32 are far from the others if the next is farther
-// than half of the range of these; below 0 where the others are not, any distance will do. -1 and -9 are sentinels in a minority of the rows, or among whole numbers, none of which is
+// sentinel returns the least or the greatest value if it is one. Nines, 99 or more, and the least int16 and int32 are far from the others if the next is farther than half of the
+// range of these. Below 0 where the others are not, any distance will do. The values -1 and -9 are sentinels in a minority of the rows, or among whole numbers, none of which is
 // below 0 and some above 10.
 func (e *extremes) sentinel(whole bool) (Sentinel, bool) {
 	low, high := e.least, e.greatest

@@ -43,8 +43,8 @@ type shape struct {
 const headBytes = 1 << 16
 
 // Open opens a .npy file as numpy.save writes it: two-dimensional, float64, float32 or float16 in either byte order, row by row or column by
-// column; of the latter a row takes a read for each column, and so many rows at a time are faster. Other files are read as Read does. It returns
-// an error that names the file if it is no regular file or another one, or is shorter or longer than its header says. Memory does
+// column. Of the latter a row takes a read for each column, so that many rows at a time are faster. Other files are read as Read does. It
+// returns an error that names the file if it is no regular file or another one, or is shorter or longer than its header says. Memory does
 // not depend on the size of the file.
 func Open(path string) (*File, error) {
 	f, err := limits.Open(path)

@@ -34,8 +34,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// The committed figure is rendered from the committed times, and each measured time is at most twice the predicted one or half of it: another machine,
-// or a busy one, is slower as a whole, but a prediction that is wrong in kind is not.
+// The committed figure is rendered from the committed times. Each measured time is from half the predicted one to twice that: another machine, or a
+// busy one, is slower as a whole, but a prediction that is wrong in kind is not.
 func TestCommitted(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	raw, err := os.ReadFile(filepath.Join(root, "docs", "speed", "makespan.csv"))

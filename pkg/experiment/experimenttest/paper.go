@@ -43,10 +43,10 @@ func Paper(t *testing.T, p experiment.Paper) {
 	t.Run("results", func(t *testing.T) { committed(t, p, resultsDir) })
 }
 
-// pinJobs fails unless the ids of the jobs are those of the file: one line per experiment,
-// scale and cell, with the first 16 digits of the id of the first trial, base seed 1, as if
-// all data were generated. Another id means that finished jobs run again. With -update the
-// file is rewritten.
+// pinJobs fails unless the ids of the jobs are those of the file. It has a line per
+// experiment, scale and cell: the first 16 digits of the id of the first trial, base seed
+// 1, as if all data were generated. Another id means that finished jobs run again. With
+// -update the file is rewritten.
 func pinJobs(t tb, p experiment.Paper, file string) {
 	t.Helper()
 	var b strings.Builder
@@ -85,8 +85,8 @@ func pinJobs(t tb, p experiment.Paper, file string) {
 }
 
 // committed fails unless the published results of a paper are what the code makes of their
-// tables, byte for byte: every figure and text of every view, and claims.json; there is no
-// other file; and the tables are filled as declared. Under -short nothing is rendered.
+// tables, byte for byte: every figure and text of every view, and claims.json. There is no
+// other file, and the tables are filled as declared. Under -short nothing is rendered.
 // Drawings and findings are compared on amd64 only: other machines round differently. Only
 // an experiment marked Pending has no published results.
 func committed(t tb, p experiment.Paper, results string) {

@@ -85,11 +85,11 @@ type HMRF struct {
 //
 // Source: HMRF-KMeans, Basu, Bilenko, Mooney, A Probabilistic Framework for
 // Semi-Supervised Clustering, KDD 2004, with its penalties and the squared Euclidean
-// distance, which is not learned: the step that updates the metric is left out, and
-// with it the term log Z of their objective, a constant here. Also different, compared
-// with the program of the authors (WekaUT): only links that are given cost something,
-// while theirs can add those that follow from them; φ_max is that of a pair of rows,
-// theirs the diagonal of a box around them; neighbourhoods move as a whole too; and
+// distance. That is not learned: the step that updates the metric is left out, and
+// with it the term log Z of their objective, a constant here. The program of the
+// authors (WekaUT) differs, too. Here only links that are given cost something; theirs
+// can add those that follow from them. The φ_max here is that of a pair of rows,
+// theirs the diagonal of a box around them. Neighbourhoods move as a whole, too, and
 // starts are drawn.
 //
 // An iteration gives the rows, one after the other in a random order, the cluster
@@ -109,12 +109,13 @@ type HMRF struct {
 // the farthest by weighted distance, as Farthest does in every start. Where there are
 // too few, it perturbs the mean of all rows; Farthest draws rows.
 //
-// It returns an error if a parameter is not allowed, if x is empty or has fewer than
-// K rows, if an entry is NaN or infinite, if a link has label 0, a row outside x, or
-// twice the same row, or if squared distances or the weighted ones overflow, or squared distances vanish though rows differ, or if ctx is done. It
-// panics if x or rng is nil. Progress is told of the objective. An iteration costs O(nKd + s(n + m)K) for m links and s
-// rounds through all rows, mostly a few; φ_max costs O(n²d), once, if there are
-// cannot-links.
+// It returns an error if a parameter is not allowed, x is empty or has fewer than K
+// rows, an entry is NaN or infinite, or ctx is done. It also does if a link has label
+// 0, a row outside x or twice the same row, if squared distances or the weighted ones
+// overflow, or if squared distances vanish though rows differ. It panics if x or rng is
+// nil. Progress is told of the objective. An iteration costs O(nKd + s(n + m)K) for m
+// links and s rounds through all rows, mostly a few; φ_max costs O(n²d), once, if there
+// are cannot-links.
 func FitHMRF(ctx context.Context, rng *rand.Rand, x mat.Matrix, links []metric.Link, p HMRFParams) (*HMRF, error) {
 	xd := matrix.Dense(x)
 	demandSource(rng)

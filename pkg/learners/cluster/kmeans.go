@@ -74,10 +74,10 @@ type KMeans struct {
 // Only if x has fewer than K different rows does a cluster stay empty, with a
 // centre that no longer moves.
 //
-// It returns an error if a parameter is not allowed, if x is empty or has fewer
-// than K rows, if an entry is NaN or infinite, or if squared distances overflow, or
-// vanish though rows differ, or if ctx is done.
-// It panics if x or rng is nil. An iteration costs O(nKd).
+// It returns an error if a parameter is not allowed, x is empty or has fewer than K
+// rows, an entry is NaN or infinite, squared distances overflow, or vanish though
+// rows differ, or ctx is done. It panics if x or rng is nil. An iteration costs
+// O(nKd).
 //
 // The rows of a *sparse.Matrix are not made dense: an iteration costs O((e + d)K) for e entries, and O(d) more for each row and centre that is as near as another up to
 // round-off. The clusters and centres are those of the dense matrix, Inertia and Trace up to round-off.

@@ -111,7 +111,7 @@ type Medoids struct {
 // changes nothing. Then no exchange of one medoid for one candidate lowers the
 // cost; the set is a local optimum and need not be a global one. Source: Schubert
 // and Rousseeuw, Fast and Eager k-Medoids Clustering, Information Systems 101,
-// 2021 (FasterPAM): the losses of removing each medoid are shared, so that all m
+// 2021 (FasterPAM). The losses of removing each medoid are shared, so that all m
 // exchanges for one candidate are priced in O(A), and a round takes O(AB) without
 // a factor m.
 //

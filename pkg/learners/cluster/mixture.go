@@ -147,18 +147,17 @@ type component struct {
 // That floor is the regularisation: without it ℓ has no maximum, since a
 // component may shrink on a single row. The matrix that maximises the expected
 // log-likelihood under the floor is the weighted scatter of the component with
-// its eigenvalues (its variances, its variance) below ρ raised to ρ, since −ln λ
-// − s/λ increases up to λ = s and decreases beyond; hence EM remains EM, and ℓ
-// never decreases, up to round-off. Source: Ingrassia and Rocci, Constrained
-// Monotone EM Algorithms for Finite Mixture of Multivariate Gaussians, 2007.
-// Adding ρ to the diagonal, as is often done, has not this property.
+// its eigenvalues (its variances, its variance) below ρ raised to ρ: −ln λ − s/λ
+// increases up to λ = s and decreases beyond. So EM remains EM, and ℓ never
+// decreases, up to round-off. Source: Ingrassia and Rocci, Constrained Monotone
+// EM Algorithms for Finite Mixture of Multivariate Gaussians, 2007. Adding ρ to
+// the diagonal, as is often done, has not this property.
 //
 // A component that has lost all rows keeps its mean and covariance, with weight
-// 0. It returns an error if a parameter is not allowed, if x is empty or has
-// fewer than K rows, if all rows coincide, if an entry is NaN or infinite, or if
-// squared distances overflow, or vanish though rows differ, or if
-// ctx is done. It panics if x or rng is nil. An iteration costs
-// O(nKd), or O(nKd² + Kd³) if CovarianceFull.
+// 0. It returns an error if a parameter is not allowed, x is empty or has fewer
+// than K rows, all rows coincide, an entry is NaN or infinite, squared distances
+// overflow, or vanish though rows differ, or ctx is done. It panics if x or rng
+// is nil. An iteration costs O(nKd), or O(nKd² + Kd³) if CovarianceFull.
 func FitMixture(ctx context.Context, rng *rand.Rand, x mat.Matrix, p MixtureParams) (*Mixture, error) {
 	xd := matrix.Dense(x)
 	demandSource(rng)

@@ -151,14 +151,14 @@ type Result struct {
 //	subject to δ(p + r − ξ) ≤ 0 for each link,  p = zᵀFz,
 //	z = Uᵀ(x_i − x_j),  r = ‖x_i − x_j‖² − ‖z‖² ≥ 0,
 //
-// D(F, I) = tr F − log det F − k being D(W, I), with δ = 1 and ξ₀ = u for a similar link, δ = −1 and ξ₀ = ℓ for a dissimilar one. p + r is the squared
-// distance under W; r, the part outside the basis, no F changes. See Params.Infeasible for pairs with r ≥ u. x is n×d, a row per object.
+// D(F, I) = tr F − log det F − k being D(W, I). A similar link has δ = 1 and ξ₀ = u, a dissimilar one δ = −1 and ξ₀ = ℓ. The squared distance under W
+// is p + r; no F changes r, the part outside the basis. See Params.Infeasible for pairs with r ≥ u. x is n×d, a row per object.
 //
 // Source: Jain, Kulis, Davis, Dhillon, JMLR 13, 2012, Section 3.6, Eqs. 8 to 11, and Algorithm 1. Eq. 8 asks for L ⪰ 0, under
 // which no distance could shrink; Eq. 11, for F ≻ 0, that is L ≻ −I, which is what is learned here.
 //
-// A step is a Bregman projection onto the constraint of one link, the next in a cycle over all: λ − α in place of its multiplier λ ≥ 0, 1/p − a and 1/ξ + a/γ
-// in place of 1/p and 1/ξ, with a = δα. p + r = ξ after it for the root a of
+// A step is a Bregman projection onto the constraint of one link, the next in a cycle over all. It puts λ − α in place of the link's multiplier λ ≥ 0, 1/p −
+// a and 1/ξ + a/γ in place of 1/p and 1/ξ, with a = δα. After it p + r = ξ for the root a of
 //
 //	−rpξ·a² + (pξ + rξ − γrp + γξp)·a + γ(p + r − ξ) = 0
 //

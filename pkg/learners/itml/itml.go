@@ -155,8 +155,8 @@ type Solution struct {
 // dual objective, log det(I + W₀Σ λδvvᵀ) + γ·Σ log(1 − δλξ₀/γ).
 //
 // A step is a Bregman projection onto the constraint of one link, the next in a
-// cycle over all. λ − α in place of λ keeps the first two equations if 1/p and 1/ξ
-// become 1/p − δα and 1/ξ + δα/γ; they are equal for the α on the right of
+// cycle over all. Putting λ − α in place of λ keeps the first two equations if 1/p
+// and 1/ξ become 1/p − δα and 1/ξ + δα/γ; they are equal for the α on the right of
 //
 //	α = min(λ, δ·γ/(γ+1)·(1/p − 1/ξ)),
 //	β = δα/(1 − δαp),  W ← W + β·Wv(Wv)ᵀ,  ξ ← γξ/(γ + δαξ),  λ ← λ − α.

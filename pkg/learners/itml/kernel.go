@@ -102,11 +102,9 @@ type KernelResult struct {
 // these alone. A spanning forest of the links, short ones first, has s edges, the differences v of two images; the v of
 // any other link is a sum of these. That keeps digits of small
 // distances that K_ii − 2K_ij + K_jj loses, also where the points are far from the origin. Where the v have a rank r of 160 or more and
-// s < 2r, the steps are made on Q, the matrix of vᵀWv' of edges: they are collected over
-// blocks of links and change Q together, as a product of matrices. Elsewhere they are those of Fit in r dimensions. What K
-// is elsewhere, All says, and Kernel at
-// new points. Between, Among and the squared distances beside them are for new objects of which only kernel
-// values are known.
+// s < 2r, the steps are made on Q, the matrix of vᵀWv' of edges. They are collected over blocks of links and change Q together, as a
+// product of matrices. Elsewhere they are those of Fit in r dimensions. What K is elsewhere, All says, and Kernel at new points.
+// Between, Among and the squared distances beside them are for new objects of which only kernel values are known.
 //
 // A link between duplicates is skipped: p ≤ 10⁻¹²·ξ₀ under K₀, or ≤ 10⁻¹²·(K₀_ii + K₀_jj),
 // less than which the entries do not tell. With m links that join t objects, s ≤ min(m, t − 1), a step on Q costs

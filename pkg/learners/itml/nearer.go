@@ -67,9 +67,9 @@ type NearerResult struct {
 // D(W, I) = tr W − log det W − d. x is n×d, a row per object of ts.
 //
 // Source: the problem is that of Jain, Kulis, Davis, Dhillon, Metric and Kernel Learning
-// Using a Linear Transformation, JMLR 13, 2012, Section 4, for relative constraints,
-// which Davis, Kulis, Jain, Sra, Dhillon, Information-Theoretic Metric Learning, ICML
-// 2007, name in Section 3; ltkernel.Fit solves it in general. Here it is solved by ascent
+// Using a Linear Transformation, JMLR 13, 2012, Section 4, for relative constraints.
+// Davis, Kulis, Jain, Sra, Dhillon, Information-Theoretic Metric Learning, ICML 2007,
+// name these in Section 3. In general ltkernel.Fit solves it. Here it is solved by ascent
 // in one multiplier at a time. With λ ≥ 0 per comparison the optimum has
 //
 //	W⁻¹ = I + Σλ(uuᵀ − vvᵀ),  s = λ/C,
@@ -88,10 +88,10 @@ type NearerResult struct {
 // come between those over all.
 //
 // FitNearer returns an error if there is no comparison, or one whose objects are not three
-// rows of x; if an entry of x is NaN or infinite, a squared distance overflows, or three d×d
-// matrices do not fit limits.Memory; if a parameter is out of range; if the comparisons
-// ask for a metric that is singular to working precision; and if ctx is done. It panics if
-// x is nil or empty.
+// rows of x, if an entry of x is NaN or infinite, or if a squared distance overflows. It
+// also does if three d×d matrices do not fit limits.Memory, a parameter is out of range, the
+// comparisons ask for a metric that is singular to working precision, or ctx is done. It
+// panics if x is nil or empty.
 func FitNearer(ctx context.Context, x mat.Matrix, ts []metric.Triplet, p NearerParams) (NearerResult, error) {
 	xd := matrix.Given("itml: FitNearer: x", x)
 	p = p.Resolved()

@@ -114,9 +114,9 @@ const room = 20
 //
 // It costs O(nr²), n evaluations of the kernel for each of the r pivots, and the fit of the learner to n rows of r numbers; r is at most Landmarks, n, and the dimension of the kernel's space.
 //
-// It returns the errors of learn as they are. Its own are: an entry of x or a kernel value that is NaN or infinite; a kernel that is seen not to be
-// positive semi-definite (wraps metric.ErrNotPSD); n×r too large for limits.Memory; a parameter out of range; weights that overflow; and a ctx that is
-// done. It panics if k or learn is nil, or x is nil or empty.
+// It returns the errors of learn as they are. Its own are an entry of x or a kernel value that is NaN or infinite, and a kernel seen not to be
+// positive semi-definite (wraps metric.ErrNotPSD). So are n×r too large for limits.Memory, a parameter out of range, weights that overflow, and a ctx
+// that is done. It panics if k or learn is nil, or x is nil or empty.
 func Fit(ctx context.Context, k kernels.Kernel, x mat.Matrix, learn Learner, p Params) (Result, error) {
 	xd := matrix.Given("kernelized: Fit: x", x)
 	if k == nil || learn == nil || xd.IsEmpty() {

@@ -105,8 +105,8 @@ func (p FDAParams) Resolved() FDAParams {
 //
 //	S_B v = λ(S_W + ρ·s·I)v,  s = tr(S_W)/r,
 //
-// with the scatter S_B of the class means and S_W within classes (see labels.FitFDA), of the images of the rows of x, n×d, in the space of the kernel k. r is
-// the number of dimensions that the images span; y has a class per row. Sources: Mika, Rätsch, Weston, Schölkopf, Müller, Fisher Discriminant Analysis with
+// with the scatter S_B of the class means and S_W within classes (see labels.FitFDA), of the images of the rows of x, n×d, in the space of the kernel k. The
+// images span r dimensions; y has a class per row. Sources: Mika, Rätsch, Weston, Schölkopf, Müller, Fisher Discriminant Analysis with
 // Kernels, Neural Networks for Signal Processing IX, 1999, with the ridge on ‖v‖²; Baudat, Anouar, Generalized Discriminant Analysis Using a Kernel Approach,
 // Neural Computation 12, 2000, for several classes.
 //

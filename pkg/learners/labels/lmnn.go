@@ -81,9 +81,9 @@ type LMNN struct {
 //
 // over M ⪰ 0, with d²(i, j) = (x_i−x_j)ᵀM(x_i−x_j) and the margin of 1, which sets the
 // scale of M. Source: Weinberger and Saul, Distance Metric Learning for Large Margin
-// Nearest Neighbor Classification, JMLR 10, 2009; divided by 1−μ it is the objective of Weinberger,
-// Blitzer, Saul, NIPS 18, 2005, with c = μ/(1−μ), a rival in Jain, Kulis, Davis, Dhillon,
-// JMLR 13, 2012, Section 6. x is n×d, a row per object, y has a class per row, any integers.
+// Nearest Neighbor Classification, JMLR 10, 2009. Divided by 1−μ it is the objective of Weinberger,
+// Blitzer, Saul, NIPS 18, 2005, with c = μ/(1−μ): a rival in Jain, Kulis, Davis, Dhillon, JMLR 13,
+// 2012, Section 6. The rows of x, n×d, are objects; y has a class per row, any integers.
 //
 // With a ridge ρ, each pair (i, j) is pulled in all directions a little:
 //
@@ -106,10 +106,10 @@ type LMNN struct {
 //	F + ρ·tr(MΣ) ≥ Σ α  if  C + ρΣ + Σ α(v_ij v_ijᵀ − v_il v_ilᵀ) ⪰ 0,  C = (1−μ) Σ v_ij v_ijᵀ,
 //
 // and weights that miss the condition meet it when they are scaled down. So F is at least
-// Lower = max over ρ of the scaled Σ α − ρR for all metrics with tr(M'Σ) ≤ R, where
-// R = max(2·tr(MΣ), 1) for the M returned and ρ is 10⁻⁹, 10⁻⁸, ..., 10⁻² times (1−μ)T, T the number
-// of pairs (i, j); tr(MΣ) is half the mean d² of two rows. (A larger ρ helps where targets
-// hardly differ but impostors do.) Residual is
+// Lower = max over ρ of the scaled Σ α − ρR for all metrics with tr(M'Σ) ≤ R. For the M returned
+// R = max(2·tr(MΣ), 1), with tr(MΣ) half the mean d² of two rows. The ρ are 10⁻⁹, 10⁻⁸, ..., 10⁻²
+// times (1−μ)T, T the number of pairs (i, j). (A larger ρ helps where targets hardly differ but
+// impostors do.) Residual is
 //
 //	(F − Lower) / max(F, μT),
 //
@@ -126,10 +126,10 @@ type LMNN struct {
 // impostors O(n²(r + K)); memory is O(nr + K·impostors). Directions in which no two rows
 // differ, such as a constant feature, have weight 0.
 //
-// It returns an error if x and y differ in length, if there are fewer than two classes, if
-// no class has two rows, if all rows coincide, if an entry is NaN or infinite, if a distance or
-// an entry of M overflows, if the impostors do not fit limits.Memory, if a parameter is
-// out of range, or if ctx is done. It panics if x is nil or empty.
+// It returns an error if x and y differ in length, there are fewer than two classes, no class
+// has two rows, all rows coincide, or an entry is NaN or infinite. It also does if a distance
+// or an entry of M overflows, the impostors do not fit limits.Memory, a parameter is out of
+// range, or ctx is done. It panics if x is nil or empty.
 func FitLMNN(ctx context.Context, x mat.Matrix, y []int, p LMNNParams) (LMNN, error) {
 	xd := matrix.Dense(x)
 	if xd == nil || xd.IsEmpty() {
@@ -258,11 +258,11 @@ const (
 	// lmnnFloor is the share of that covariance below which C is not whitened, so that a
 	// direction in which targets hardly differ does not outgrow the others.
 	lmnnFloor = 1e-3
-	// lmnnWidth is the first width of the envelope of a hinge, in margins, and lmnnLoose by
-	// how many times the error of the descent may exceed that of the envelopes when the
-	// multipliers move: both by experiment, on 900 rows in 64 dimensions. At lmnnSharp times it, or
-	// less, the multipliers move too slowly, and the width is halved; after lmnnWaits looks at which
-	// they did not move, the descent is too slow, and it is doubled, up to lmnnWidest.
+	// lmnnWidth is the first width of the envelope of a hinge, in margins. By lmnnLoose times the
+	// error of the descent may exceed that of the envelopes when the multipliers move. Both are by
+	// experiment, on 900 rows in 64 dimensions. At lmnnSharp times it, or less, the multipliers move
+	// too slowly, and the width is halved; after lmnnWaits looks at which they did not move, the
+	// descent is too slow, and it is doubled, up to lmnnWidest.
 	lmnnWidth, lmnnLoose, lmnnSharp = 0.1, 2, 0.05
 	lmnnWaits, lmnnWidest           = 3, 5
 	// lmnnNear is how far beyond the margin an impostor is looked at.

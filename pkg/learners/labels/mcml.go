@@ -96,11 +96,10 @@ type MCML struct {
 // 64 rows at a time. Directions in which no
 // two rows differ, such as a constant feature, have weight 0.
 //
-// It returns an error if x and y differ in length, if there are fewer than two classes, if no
-// class has two rows, if all rows coincide, if an entry is NaN or infinite, if the deviations from
-// the mean or an entry of M overflow, if 5 matrices of the size of x, 7 with a ridge, and one of 64×n do not fit
-// limits.Memory, if a parameter is out of range, or if ctx
-// is done. It panics if x is nil or empty.
+// It returns an error if x and y differ in length, there are fewer than two classes, no class has two rows, all
+// rows coincide, or an entry is NaN or infinite. It also does if the deviations from the mean or an entry of M
+// overflow, a parameter is out of range, or ctx is done. So it does if 5 matrices of the size of x, 7 with a
+// ridge, and one of 64×n do not fit limits.Memory. It panics if x is nil or empty.
 func FitMCML(ctx context.Context, x mat.Matrix, y []int, p MCMLParams) (MCML, error) {
 	xd := matrix.Dense(x)
 	if xd == nil || xd.IsEmpty() {

@@ -104,7 +104,7 @@ type NCA struct {
 // Exponents are relative to the largest of their row. Those are left out that together would not change the last bit of the row's sum. A row that is alone in its class has
 // p_i = 0, and draws others as a wrong neighbour. Duplicates are allowed.
 //
-// f is not convex. Nothing tells how far f is from its greatest value; the answer is a point near Start at which f is stationary, or nearly constant: where p_ij are
+// f is not convex. Nothing tells how far f is from its greatest value. The answer is a point near Start at which f is stationary, or nearly constant: where p_ij are
 // nearly 0 and 1, as with an L of large entries, f is flat. So the scale of Start is the power of two with the greatest Σ log p_i (Eq. 6), over
 // at most 256 rows at equal distances in the order of the classes: one row that is far from its class makes it small. Start is by default NCAStartFDA: it is the same in all units of features and mixtures of them, and with few dimensions it begins where classes
 // differ. NCAStartPCA is for rows whose Euclidean distances are worth something. With about as many dimensions as rows, p_i can be 1 for all of them
@@ -118,9 +118,9 @@ type NCA struct {
 // An iteration costs O(n²k + nkr), r the rank of the covariance, and memory is O(nd): distances and probabilities are those of 64 rows at a time.
 // Directions in which no two rows differ, such as a constant feature, have weight 0. L has r rows at most.
 //
-// It returns an error if x and y differ in length, if there are fewer than two classes, if no class has two rows, if all rows coincide, if an entry is
-// NaN or infinite, if the deviations from the mean or an entry of L overflow, if 9 matrices of the size of x and one of 256×n do not fit limits.Memory,
-// if a parameter is out of range, or if ctx is done. It panics if rng is nil or x is nil or empty.
+// It returns an error if x and y differ in length, there are fewer than two classes, no class has two rows, all rows coincide, or an entry is NaN or
+// infinite. It also does if the deviations from the mean or an entry of L overflow, 9 matrices of the size of x and one of 256×n do not fit
+// limits.Memory, a parameter is out of range, or ctx is done. It panics if rng is nil or x is nil or empty.
 func FitNCA(ctx context.Context, rng *rand.Rand, x mat.Matrix, y []int, p NCAParams) (NCA, error) {
 	xd := matrix.Dense(x)
 	if xd == nil || xd.IsEmpty() {

@@ -23,8 +23,8 @@ func ncaSource() *rand.Rand { return rand.New(rand.NewPCG(64, 0)) }
 // classesOf are those of the rows of f, which stand together.
 func (f *ncaFit) classesOf() []int { return f.from }
 
-// TestNCAGradient: value and gradient against the definition, for more rows than a block holds and not a multiple of it, with a row alone in its class and
-// duplicates; the gradient against central differences; and those of batches, which add up.
+// TestNCAGradient: value and gradient against the definition. There are more rows than a block holds, not a multiple of it, a row alone in its class, and
+// duplicates. Also the gradient against central differences, and those of batches, which add up.
 func TestNCAGradient(t *testing.T) {
 	const (
 		tol     = 1e-11 // n·ε, of sums of terms of one size

@@ -57,7 +57,7 @@ type multiplier interface {
 
 // metricTol bounds the difference between Predict and Metric relative to
 // tr(M)·‖x−y‖², an upper bound of the squared distance, with the largest M so
-// far: the metric is a new factorisation of the matrix, exact to some d·ε of its
+// far. The metric is a new factorisation of the matrix, exact to some d·ε of its
 // norm, and what cancels in an update leaves round-off of the size before.
 const metricTol = 1e-10
 

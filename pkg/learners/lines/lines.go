@@ -40,9 +40,9 @@
 // the input may be any finite JSON number; labels and objects must be whole but
 // may be written 1.0. The fields may come in any order.
 //
-// Bad is a line that is no JSON object; that has an unknown, missing or duplicate field,
-// or a value of another type (null included); a number that overflows; a vector of
-// another length than the others; invalid UTF-8; more bytes than MaxLine; or whatever the
+// Bad is a line that is no JSON object, or has an unknown, missing or duplicate field or
+// a value of another type (null included). So is a number that overflows, a vector of
+// another length than the others, invalid UTF-8, more bytes than MaxLine, or whatever the
 // learner refuses. A bad line changes nothing and has no answer. An empty line is neither
 // accepted nor bad. Lines end with \n or \r\n, the last one also with the end of the
 // input. A UTF-8 byte order mark before the first line does not count.

@@ -9,8 +9,8 @@ type chain struct {
 	set []int // in no order
 	out []int // the other prototypes
 
-	// Per row, over the members of set: the largest weight, its slot (of equal ones that of the lowest prototype), the sum of the other weights, which is
-	// added up and never a difference of nearly equal numbers, and the sum of all.
+	// Per row, over the members of set: the largest weight, its slot (of equal ones that of the lowest prototype), the sum of the other weights (added
+	// up, never a difference of nearly equal numbers), and the sum of all.
 	top   []float64
 	owner []int
 	rest  []float64

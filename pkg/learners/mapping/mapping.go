@@ -4,9 +4,9 @@
 //
 // A round is an A×B matrix of costs in [0, 1]. The learner predicts a map π before it
 // sees the costs, and loses Σᵢ cost[i, π(i)], at most A. Its regret is what it lost
-// beyond the best map with |image(π)| ≤ m in hindsight, which is NP-hard to find
+// beyond the best map with |image(π)| ≤ m in hindsight. That map is NP-hard to find
 // (Rakhlin, Abernethy, Bartlett, Online Discovery of Similarity Mappings, ICML 2007,
-// Theorem 4.1) and need not be found for the regret to be small.
+// Theorem 4.1), and need not be found for the regret to be small.
 //
 // # Which learner
 //

@@ -77,9 +77,9 @@ func round(rng *rand.Rand, a, b int) metric.CostRound {
 	return metric.CostRound{Cost: m}
 }
 
-// regimes are weights at which the samplers are tested, by the spread of η·C: equal; of the
-// same order; concentrated; so that some sums underflow around the least cost of their row, or
-// overflow around that of a set; so that most do.
+// regimes are weights at which the samplers are tested, by the spread of η·C: equal, of the
+// same order, concentrated. By the last two some sums, or most, underflow around the least
+// cost of their row, or overflow around that of a set.
 var regimes = map[string]float64{"equal": 0, "flat": 3, "concentrated": 100, "underflow": 2000, "deep": 1e6}
 
 func weightsOf(c costs, eta float64) *weights {

@@ -18,8 +18,8 @@ import (
 //	p_c = (s_c + Shift)^Power / Σ_j (s_j + Shift)^Power,  j over all Classes.
 //
 // Shift and Power are those of the least log loss, −Σ log p of the class that each of the Rows held out has (see Ballots.Calibrate). Votes alone are no probabilities: they are
-// 0 or 1 with one neighbour, and too timid where 4 votes of 5 are nearly always right. The shift is Lidstone's additive smoothing, the power is the temperature of Guo, Pleiss,
-// Sun, Weinberger (On Calibration of Modern Neural Networks, ICML 2017, Section 4.2) at logits log(s_c + Shift), and to learn both from rows that were held out is of Platt
+// 0 or 1 with one neighbour, and too timid where 4 votes of 5 are nearly always right. The shift is Lidstone's additive smoothing. The power is the temperature of Guo, Pleiss,
+// Sun, Weinberger (On Calibration of Modern Neural Networks, ICML 2017, Section 4.2) at logits log(s_c + Shift). To learn both from rows that were held out is of Platt
 // (Probabilistic Outputs for Support Vector Machines, 1999). More votes are never less probable, so no class is more probable than the one elected.
 //
 // Of two classes, one with all votes and one with none, the odds are at most Rows + 1: where all rows held out were right, this is Laplace's rule of succession,

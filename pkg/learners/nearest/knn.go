@@ -131,7 +131,7 @@ func (n Neighbour) Dist() float64 { return math.Sqrt(n.SqDist) }
 // below 2.3e-308 lose digits and vanish below 5e-324: rows nearer than some 1e-162 tie.
 // Any other metric is called once per query and training row, from one goroutine.
 //
-// The rows of a *sparse.Matrix stay sparse under metric.Euclidean and *metric.LowRank of rank k, and so do queries: candidates come from postings, in as many steps as the columns of the
+// The rows of a *sparse.Matrix stay sparse under metric.Euclidean and *metric.LowRank of rank k, and so do queries. Candidates come from postings, in as many steps as the columns of the
 // query have entries and O(nk), and SqDist or SqDistSparse decides. Under other metrics they are made dense, if limits.Memory allows.
 //
 // Memory beyond the embedded training set is one block of queries and one of training rows

@@ -114,9 +114,9 @@ type BatchPOLA struct {
 //
 // With r the rank of A, a pass costs O(m·r·d) and a step of BatchViolations O(m·d) more
 // than a step of POLA. FitBatchPOLA returns an error if there is no link, a link
-// has label 0 or an index outside x, an entry of x is NaN or infinite, a squared
-// distance overflows, a parameter is out of range, or ctx is done. It panics if x is
-// nil or empty.
+// has label 0 or an index outside x, an entry of x is not finite, a squared distance
+// overflows, a parameter is out of range, or ctx is done. It panics if x is nil or
+// empty.
 //
 // The same in 30 lines: [metriclab/pkg/learners/plain.BatchPOLA] and [metriclab/pkg/learners/plain.BatchPOLAPasses].
 func FitBatchPOLA(ctx context.Context, x mat.Matrix, links []metric.Link, p BatchPOLAParams) (BatchPOLA, error) {

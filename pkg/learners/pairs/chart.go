@@ -14,8 +14,8 @@ import (
 )
 
 // chart gives the coordinates of images φ(x) under the feature map of a kernel K,
-// in an orthonormal basis of the span of φ(s₁), …, φ(s_m), the stored points: the
-// basis that Gram–Schmidt makes of them in this order, known through the
+// in an orthonormal basis of the span of φ(s₁), …, φ(s_m), the stored points. It
+// is the basis that Gram–Schmidt makes of them in this order, known through the
 // Cholesky factor of their Gram matrix only,
 //
 //	K_S = LLᵀ,  φ(x) ↦ z = L⁻¹(K(s₁, x), …, K(s_m, x)),
@@ -201,11 +201,11 @@ func (c *chart) add(x, z []float64) {
 }
 
 // pivoted returns a chart of the span of the stored points and of x and y, from
-// their Gram matrix by Cholesky with pivoting: the next point is always the one
-// with the longest rest for its length, so that no coordinates are steep, and
-// points that are in the span of others are left out. Row i of t is the present
-// axis i in the axes of the new chart. It costs O(m²) evaluations of the kernel
-// and O(m³).
+// their Gram matrix by Cholesky with pivoting. The next point is always the one
+// with the longest rest for its length, so that no coordinates are steep.
+// Points in the span of others are left out. Row i of t is the present axis i
+// in the axes of the new chart. It costs O(m²) evaluations of the kernel and
+// O(m³).
 func (c *chart) pivoted(x, y []float64) (next *chart, t *mat.Dense) {
 	m := c.size()
 	var points [][]float64

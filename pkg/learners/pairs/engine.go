@@ -19,11 +19,11 @@
 //
 // # How they relate
 //
-// The online learners are one engine with different parts: a rate rule (how
-// far one pair moves the hypothesis), a form (how the matrix is kept, and so
-// when it is projected back onto the positive semi-definite cone), a start
-// threshold, and coordinates: those of the vectors themselves, or those of their
-// images under a kernel's feature map in a basis that grows (chart).
+// The online learners are one engine with different parts. A rate rule says how
+// far one pair moves the hypothesis. A form says how the matrix is kept, and so
+// when it is projected back onto the positive semi-definite cone. The others are
+// a start threshold, and coordinates: of the vectors, or of their images under a
+// kernel's feature map in a basis that grows (chart).
 //
 // # How it is built
 //

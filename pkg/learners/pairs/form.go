@@ -24,8 +24,8 @@ import (
 //
 // It is kept as A = UCUᵀ, U dim×n with orthonormal columns, C of order n. An
 // added term grows the core by at most one. A subtracted term −cvvᵀ whose v
-// leaves the range of U always makes one eigenvalue negative; setting it to
-// zero makes its eigenvector an exact null vector of the extended core, and a
+// leaves the range of U always makes one eigenvalue negative. Setting it to
+// zero makes its eigenvector an exact null vector of the extended core. A
 // Householder reflection that maps this vector onto the last coordinate drops
 // it, so that n does not grow ("trim").
 //

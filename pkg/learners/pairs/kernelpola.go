@@ -121,10 +121,10 @@ func (l *KernelPOLA) Loss(f metric.Pair) float64 {
 }
 
 // Step predicts, suffers the hinge loss and updates. StepSize is y·α. It
-// returns an error, and changes nothing, if the label is neither 1 nor -1, a
-// vector is not of length Dim, an entry is NaN or infinite, a value of the kernel,
-// ‖v‖⁴, d² or the loss overflows, or the step would change A or b by more than 1e290. Nor does it
-// take a step after which the learner would not fit limits.Memory.
+// returns an error, and changes nothing, if the label is not ±1, a vector is not of length Dim,
+// or an entry is NaN or infinite. So it does if a value of the kernel, ‖v‖⁴, d² or the loss
+// overflows, or the step would change A or b by more than 1e290. Nor does it take a step after
+// which the learner would not fit limits.Memory.
 func (l *KernelPOLA) Step(f metric.Pair) (learners.PairOutcome, error) {
 	l.made()
 	var none learners.PairOutcome

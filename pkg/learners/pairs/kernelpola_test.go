@@ -111,10 +111,10 @@ func dual(t *testing.T, primal *POLA, l *KernelPOLA, rounds, raw []metric.Pair) 
 	t.Logf("%d updates in %d rounds, %d points stored, core of order %d, worst difference %.1g", updates, len(rounds), l.Support(), l.e.a.n, worst)
 }
 
-// With the linear kernel KernelPOLA is POLA: on all streams of the comparison
-// with the dense reference (γ > 0, repeated and collinear pairs, x = y, labels
-// that alternate, features of every scale), on few points paired again and again,
-// and on data of low rank. It stores dim points at most.
+// With the linear kernel KernelPOLA is POLA: on few points paired again and
+// again, data of low rank, and all streams of the comparison with the dense
+// reference. These have γ > 0, repeated and collinear pairs, x = y, labels that
+// alternate, features of every scale. It stores dim points at most.
 func TestLinearKernelIsPOLA(t *testing.T) {
 	cases := streams()
 	rng := rand.New(rand.NewPCG(40, 1))

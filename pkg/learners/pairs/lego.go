@@ -128,10 +128,9 @@ type LEGO struct {
 
 var _ learners.PairMetric = (*LEGO)(nil)
 
-// NewLEGO returns a LEGO for vectors of length dim. It returns an error unless dim
-// ≥ 1 and S, of dim·(dim + 16)/2 numbers, fits limits.Memory, Eta, Upper and Lower are positive, or 0 for their defaults, Eta is finite,
-// Upper < Lower ≤ MaxTarget, Update is one there is, and W0 is nil or dim×dim and
-// positive definite with finite entries and trace.
+// NewLEGO returns a LEGO for vectors of length dim. It returns an error unless dim ≥ 1 and S, of dim·(dim + 16)/2 numbers, fits
+// limits.Memory. Eta, Upper and Lower must be positive, or 0 for their defaults, Eta finite, Upper < Lower ≤ MaxTarget, and Update one
+// there is. W0 must be nil, or dim×dim and positive definite with finite entries and trace.
 func NewLEGO(dim int, p LEGOParams) (*LEGO, error) {
 	if dim < 1 {
 		return nil, fmt.Errorf("lego: dim: %d is not allowed, want at least 1", dim)
@@ -268,10 +267,10 @@ func (l *LEGO) lossAt(q float64, label metric.Label) float64 {
 const mostChange = 1e20
 
 // Step predicts, suffers the loss and updates. StepSize is (ŷ − ȳ)/ŷ², positive if x
-// and y come nearer. It returns an error, and changes nothing, if the label is
-// neither 1 nor -1, a vector is not of length Dim, an entry is NaN or infinite, the
-// loss or ηd² overflows, or the step would change d² by a factor of more than 1e20 or
-// A by more than 1e290.
+// and y come nearer. It returns an error, and changes nothing, if the label is not
+// ±1, a vector is not of length Dim, or an entry is NaN or infinite. So it does if
+// the loss or ηd² overflows, or the step would change d² by a factor of more than
+// 1e20 or A by more than 1e290.
 func (l *LEGO) Step(f metric.Pair) (learners.PairOutcome, error) {
 	l.made()
 	var o learners.PairOutcome
@@ -329,7 +328,7 @@ func (l *LEGO) Step(f metric.Pair) (learners.PairOutcome, error) {
 
 // implicit returns ȳ/ŷ and β = (ȳ − ŷ)/ŷ² for ŷ = q and the target t. With a = ηŷ, b
 // = 1 − at and D = b² + 4aŷ, ȳ is a root of aȳ² + bȳ − ŷ = 0, and its distance from
-// ŷ a root of another equation with the same discriminant; of the two forms of each
+// ŷ a root of another equation with the same discriminant. Of the two forms of each
 // root the one is taken that adds two numbers of the same sign.
 func implicit(eta, q, t float64) (ratio, beta float64) {
 	a := eta * q

@@ -87,9 +87,9 @@ type MMC struct {
 // residual O(mr² + r³); with Diagonal both cost O(md). Memory is that of the links' differences, 3md numbers at most, and O(r²).
 //
 // It returns an error if there is no similar or no dissimilar link, if all similar pairs coincide, if dissimilar pairs
-// differ in no direction of weight, if a link has label 0 or an index outside x, if an entry of x is NaN or infinite, if
-// differences or an entry of A overflow, if the matrices do not fit limits.Memory, if a parameter is out of range, or if ctx
-// is done. It panics if x is nil or empty.
+// differ in no direction of weight, or if a link has label 0 or an index outside x. It also does if an entry of x is NaN or
+// infinite, differences or an entry of A overflow, the matrices do not fit limits.Memory, a parameter is out of range, or
+// ctx is done. It panics if x is nil or empty.
 //
 // The same on a page, as the paper and its authors' program solve it: [metriclab/pkg/learners/plain.MMC].
 func FitMMC(ctx context.Context, x mat.Matrix, links []metric.Link, p MMCParams) (MMC, error) {
@@ -155,8 +155,8 @@ const (
 	mmcMemory = 10
 	// mmcLooks is how many iterations pass between two residuals, each of which costs eigenvalues.
 	mmcLooks = 5
-	// mmcInside is the share of the residual below which the gradient, of about the size of what is left within the columns of L, says that
-	// the rest is outside of them, and mmcNew the share of the trace that new columns begin with.
+	// mmcInside is a share of the residual. Where the gradient, of about the size of what is left within the columns of L, is below it, the
+	// rest is outside of them. New columns begin with mmcNew of the trace.
 	mmcInside, mmcNew = 0.1, 0.01
 	// mmcNegligible is the squared length of a pair, relative to the largest coordinate of all, below which its distance adds nothing to g, and mmcShort
 	// the distance below which the bound does not follow it.

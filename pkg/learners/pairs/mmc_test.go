@@ -56,7 +56,7 @@ func allMMC() []MMCParams {
 	return []MMCParams{{}, {Ridge: 0.2}, {Diagonal: true}, {Diagonal: true, Ridge: 0.2}}
 }
 
-// TestMMCMaximum: the metric is feasible, has the objective that it tells, and no metric with that constraint exceeds it by more than the residual: of random
+// TestMMCMaximum: the metric is feasible and has the objective that it tells. No metric with that constraint exceeds it by more than the residual: of random
 // ones, of ones nearby, and, of two features, of a grid that comes close to the maximum.
 func TestMMCMaximum(t *testing.T) {
 	const tol, roundOff = 1e-9, 1e-12

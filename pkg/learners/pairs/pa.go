@@ -197,8 +197,8 @@ func (p PAParams) engine(dim int) engine {
 //
 // PA-LS with Tol > 0 makes no update if |s| ≤ Tol, and the full one if not. The
 // paper names such a tolerance, on τ₃ near 0, as further work (Section 4) and does
-// not define it. Here it is one on s, the error in b − d²: τ₃ = s/(1 + 1/(2C) + ‖v‖⁴)
-// depends on C and on the scale of v, so that a tolerance on it would pass over long
+// not define it. Here it is one on s, the error in b − d². τ₃ = s/(1 + 1/(2C) +
+// ‖v‖⁴) depends on C and on the scale of v. A tolerance on it would pass over long
 // pairs of a large loss, yet not over short ones of a small loss.
 //
 // A pair with x = y updates b only; ‖x−y‖² below 2.3e-308 counts as 0. A step which the projection undoes as a whole
@@ -272,10 +272,10 @@ func (l *PA) Predict(f metric.Pair) learners.PairPrediction { return l.made().e.
 func (l *PA) Loss(f metric.Pair) float64 { return l.made().e.loss(f) }
 
 // Step predicts, suffers the loss and updates. StepSize is y·τ. It returns an
-// error, and changes nothing, if the label is neither 1 nor -1, a vector is not of
-// length Dim, an entry is NaN or infinite, ‖x−y‖⁴, d² or the loss overflows, or the
-// step would change M or b by more than 1e290. Nor does it
-// take a step after which the learner would not fit limits.Memory.
+// error, and changes nothing, if the label is not ±1, a vector is not of length
+// Dim, or an entry is NaN or infinite. So it does if ‖x−y‖⁴, d² or the loss
+// overflows, or the step would change M or b by more than 1e290. Nor does it take a
+// step after which the learner would not fit limits.Memory.
 func (l *PA) Step(f metric.Pair) (learners.PairOutcome, error) {
 	l.made()
 	l.removed = nil

@@ -142,10 +142,10 @@ func (l *POLA) Predict(f metric.Pair) learners.PairPrediction { return l.made().
 func (l *POLA) Loss(f metric.Pair) float64 { return l.made().e.loss(f) }
 
 // Step predicts, suffers the hinge loss and updates. StepSize is y·α. It
-// returns an error, and changes nothing, if the label is neither 1 nor -1, a
-// vector is not of length Dim, an entry is NaN or infinite, ‖x−y‖⁴, d² or the loss
-// overflows, or the step would change A or b by more than 1e290. Nor does it
-// take a step after which the learner would not fit limits.Memory.
+// returns an error, and changes nothing, if the label is not ±1, a vector is not
+// of length Dim, or an entry is NaN or infinite. So it does if ‖x−y‖⁴, d² or the
+// loss overflows, or the step would change A or b by more than 1e290. Nor does
+// it take a step after which the learner would not fit limits.Memory.
 func (l *POLA) Step(f metric.Pair) (learners.PairOutcome, error) {
 	l.made()
 	return l.e.step(f)

@@ -47,12 +47,11 @@ func (p RCAParams) Resolved() RCAParams { return p }
 // metric.InverseScatter). In all other directions, with ρ = 0, the embedded
 // chunklets have covariance I.
 //
-// The answer is in closed form: Status is learners.Closed. FitRCA returns an
-// error if no similar link joins two different rows, if all linked points
-// coincide with their chunklet's mean, if a link has label 0 or an index outside
-// x, if an entry of x is NaN or infinite, if Ridge is negative or not finite, or if
-// ctx is done.
-// It panics if x is nil or empty.
+// The answer is in closed form: Status is learners.Closed. FitRCA returns an error
+// if no similar link joins two different rows, all linked points coincide with
+// their chunklet's mean, or a link has label 0 or an index outside x. It also does
+// if an entry of x is NaN or infinite, Ridge is negative or not finite, or ctx is
+// done. It panics if x is nil or empty.
 //
 // The cost is that of metric.InverseScatter on a matrix with one row per
 // non-redundant link: at most min(number of similar links, p−1).

@@ -95,8 +95,8 @@ func objectiveOf(k0 *mat.SymDense, k *mat.Dense, cs []ltkernel.Constraint, tau f
 	return tau*mat.Trace(&w) + norm*norm/2, worst
 }
 
-// TestPrintedAlgorithm2: with K₀ = I and one pair to be at squared distance ≥ ℓ, W = ℓ/2·uuᵀ, u = (e₀ − e₁)/√2, is the answer. Printed, Algorithm 2 has σ in place of σ − τ in
-// its step: it stops where σ ≥ ℓ/2, and with σ > τ any further, so that for τ ≥ ℓ/2 its first W, of σ just above τ, is far too large. What it then returns is the first iterate that is feasible: z never comes back.
+// TestPrintedAlgorithm2: with K₀ = I and one pair to be at squared distance ≥ ℓ, W = ℓ/2·uuᵀ, u = (e₀ − e₁)/√2, is the answer. Printed, Algorithm 2 has σ in place of σ − τ in its step. It stops where σ ≥ ℓ/2, and
+// with σ > τ any further. So for τ ≥ ℓ/2 its first W, of σ just above τ, is far too large. What it then returns is the first iterate that is feasible: z never comes back.
 func TestPrintedAlgorithm2(t *testing.T) {
 	k0 := mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1})
 	cs := []ltkernel.Constraint{ltkernel.AtLeast(0, 1, 1)}

@@ -145,12 +145,11 @@ func (p SelectorParams) check() error {
 	return ranges.Check("selector", p)
 }
 
-// Selector chooses the next question by a kernel and the answers so far. By every rule the head is an
-// object that has been the head of the fewest answers, a random one of them, so that all are heads in turn,
-// and the Rule chooses the two objects to compare with; equal pairs, all of them at K = I without answers, have equal
-// chances. A question is asked again only when all n(n−1)(n−2)/2 are answered; then the next
-// round of all begins. A question is Next of the learner's kernel; the answer goes to Learn and to Step of the
-// learner (see the example).
+// Selector chooses the next question by a kernel and the answers so far. By every rule the head is a random one of
+// the objects that have been the head of the fewest answers, so that all are heads in turn. The Rule chooses the two
+// objects to compare with. Equal pairs, all of them at K = I without answers, have equal chances. A question is asked
+// again only when all n(n−1)(n−2)/2 are answered; then the next round of all begins. A question is Next of the
+// learner's kernel; the answer goes to Learn and to Step of the learner (see the example).
 //
 // Which rule suits which learner, measured by erkle2015/active: the mean error in percent on comparisons not asked, after
 // 40 answers per object about 60 points in R² and in R⁵⁰, the first 6 of each to random questions.

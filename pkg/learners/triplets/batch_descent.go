@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// smoothing is ε of the hinge's envelope in units of the margin, and loosening by how many
-	// times the error of the descent may exceed that of smoothing when the multipliers move: both
-	// by experiment, on n = 100 and 10,000 triplets.
+	// smoothing is ε of the hinge's envelope in units of the margin. By loosening times the error
+	// of the descent may exceed that of smoothing when the multipliers move. Both are by
+	// experiment, on n = 100 and 10,000 triplets.
 	smoothing, loosening = 0.3, 20
 	// growth is what a step grows by from one iteration to the next, without momentum slowGrowth; a
 	// projection is wasted when it has become too long.

@@ -14,9 +14,9 @@ import (
 )
 
 // projector projects symmetric matrices of order up to n on the positive semi-definite cone. It
-// computes the eigenvectors of one sign only, of the sign that has fewer: those of A = QTQᵀ, T
-// tridiagonal, are Q times those of T, and of these inverse iteration finds any one in O(n), once
-// all eigenvalues are known. All of them by QR iterations take three quarters of a full
+// computes the eigenvectors of one sign only, of the sign that has fewer. Those of A = QTQᵀ, T
+// tridiagonal, are Q times those of T. Of these inverse iteration finds any one in O(n), once all
+// eigenvalues are known. All of them by QR iterations take three quarters of a full
 // eigendecomposition.
 type projector struct {
 	a         []float64 // a copy of the matrix, then the reflectors of Q

@@ -123,7 +123,7 @@ type CoordinatesResult struct {
 //	∂F/∂x_i = 2τx_i + 2Σ_j w_ij(x_i − x_j),
 //
 // w_ij the sum of the derivatives of the losses by ‖x_i − x_j‖². In place of the hinge of GNMDS it sees the Moreau envelope around
-// multipliers, which move every 20 iterations, as in FitBatch; the envelope is wide at first, which smooths away local minima, and sharpens while
+// multipliers, which move every 20 iterations, as in FitBatch. The envelope is wide at first, which smooths away local minima, and sharpens while
 // the residual does not settle. The X that is kept is that of the least F on the way.
 //
 // Residual is ‖∇F‖·max(‖X‖, u√n)/F(0), 0 at a stationary point, of GNMDS with the gradient right after the multipliers have moved.
@@ -134,9 +134,9 @@ type CoordinatesResult struct {
 // An iteration takes time proportional to d times the number of different pairs in ts, plus the number of triplets. Memory is that of Starts + 12
 // matrices of the size nd.
 //
-// FitCoordinates returns an error if there is no object or no triplet, a triplet fails Check, a parameter is out of range, Initial is
-// not as described, the memory does not fit limits.Memory, or F overflows, and that of ctx once it is done. It panics if rng is nil, from which
-// the starts are drawn in their order.
+// FitCoordinates returns an error if there is no object or triplet, a triplet fails Check, a parameter is out of range, Initial is not as
+// described, the memory does not fit limits.Memory, or F overflows. Once ctx is done, it returns that of ctx. It panics if rng is nil, from
+// which the starts are drawn in their order.
 func FitCoordinates(ctx context.Context, rng *rand.Rand, n int, ts []metric.Triplet, p CoordinatesParams) (CoordinatesResult, error) {
 	if rng == nil {
 		panic("triplets: FitCoordinates: rng is nil")

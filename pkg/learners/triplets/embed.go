@@ -11,8 +11,8 @@ import (
 )
 
 // Embed returns the n×d matrix X whose rows are the objects in the coordinates of the d largest
-// eigenvalues of k, X_ij = √max(λ_j, 0)·v_ij, largest first: of all n×d matrices the one whose XXᵀ
-// is nearest to k in Frobenius norm, so that ‖x_i − x_j‖² approximates d²(i, j). The sign of each
+// eigenvalues of k, X_ij = √max(λ_j, 0)·v_ij, largest first. Of all n×d matrices its XXᵀ is
+// nearest to k in Frobenius norm, so that ‖x_i − x_j‖² approximates d²(i, j). The sign of each
 // column is fixed by metric.FixSign. It panics unless 1 ≤ d ≤ n, or if k is nil or not finite.
 //
 // K is taken as it is, not centred. Centring (k_ij minus the means of row i and of column j, plus the mean

@@ -240,8 +240,8 @@ type ERKLE struct {
 var _ learners.Online[metric.Triplet, learners.TripletPrediction] = (*ERKLE)(nil)
 
 // NewERKLE returns an ERKLE for n objects. It returns an error unless n ≥ 1, the n×n matrices to which it may
-// grow, three for ProjectStructured and five for the others, fit limits.Memory, and the parameters are allowed; one about Initial that is not positive semi-definite wraps metric.ErrNotPSD and
-// names its smallest eigenvalue.
+// grow, three for ProjectStructured and five for the others, fit limits.Memory, and the parameters are allowed. The error about an Initial that is not positive semi-definite wraps
+// metric.ErrNotPSD and names its smallest eigenvalue.
 func NewERKLE(n int, p ERKLEParams) (*ERKLE, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("erkle: n: %d is not allowed, want at least 1 object", n)

@@ -107,7 +107,8 @@ type ReleasedResult struct {
 // takes up to 10 matrices of the size n².
 //
 // FitReleased returns an error if there is no object or no triplet, the matrices do not fit limits.Memory, a triplet fails Check, a parameter is out of
-// range, Initial is not as described, the kernel overflows, or an eigendecomposition fails, and that of ctx once it is done.
+// range, Initial is not as described, the kernel overflows, or an eigendecomposition fails. Once ctx is done, it returns
+// that of ctx.
 func FitReleased(ctx context.Context, n int, ts []metric.Triplet, p ReleasedParams) (ReleasedResult, error) {
 	r, err := fitReleased(ctx, n, ts, p.Resolved())
 	if err != nil {

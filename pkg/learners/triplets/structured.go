@@ -12,8 +12,8 @@ import (
 // rules it out. A kernel that starts diagonal is kept sparse until an eigenpair must be removed or
 // many entries are filled. Then, and for other starts, all entries are kept, with resolvents.
 //
-// What it leaves is proved up to round-off of order tr(K)·ε: no negative eigenvalue is skipped but those in
-// [−(1e-13·radius(G)·γ + 4ε·tr(K)), 0), as long as K was positive semi-definite before, and an eigenpair is accepted by its
+// What it leaves is proved up to round-off of order tr(K)·ε. No negative eigenvalue is skipped but those in
+// [−(1e-13·radius(G)·γ + 4ε·tr(K)), 0), as long as K was positive semi-definite before. An eigenpair is accepted by its
 // residual in K itself, at most 1e-11·(radius(G)·γ + tr(K)/n) + 40ε·tr(K).
 type structured struct {
 	n      int

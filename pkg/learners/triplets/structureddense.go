@@ -543,9 +543,9 @@ func on(x [3]float64, v []float64, o [3]int) float64 {
 }
 
 // remove sets K to K + s·vvᵀ, (−s, v) being the negative eigenpair of K = P − c·uuᵀ. With y = Rv and δ = s −
-// s₀, a resolvent R of P becomes R + (1/(1 + δyᵀv))((yᵀv)vvᵀ − vyᵀ − yvᵀ − δyyᵀ) + vvᵀ/s₀: the two corrections, for the
-// term subtracted and for the pair removed, put together so that their common pole at s = s₀ cancels. In terms of
-// w = y − v/s₀ = −RPv/s₀, which is small where Pv is, and a = wᵀv ≤ 0 it is
+// s₀, a resolvent R of P becomes R + (1/(1 + δyᵀv))((yᵀv)vvᵀ − vyᵀ − yvᵀ − δyyᵀ) + vvᵀ/s₀. These are the two
+// corrections, for the term subtracted and for the pair removed, put together so that their common pole at s = s₀
+// cancels. In terms of w = y − v/s₀ = −RPv/s₀, which is small where Pv is, and a = wᵀv ≤ 0 it is
 //
 //	R + (1/ζ)((s/s₀)(avvᵀ − vwᵀ − wvᵀ) − δwwᵀ),  ζ = s/s₀ + δa ≥ min(1, s/s₀),
 //

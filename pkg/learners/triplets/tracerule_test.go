@@ -34,8 +34,8 @@ func TestTraceRulesAreTheFullProximalStep(t *testing.T) {
 	}
 }
 
-// By the budget the trace stays at or above that of K₀ and comes back to it: with long steps it rises without bound by no
-// rule, and by no more than what the last few projections added by the budget.
+// By the budget the trace stays at or above that of K₀ and comes back to it. With long steps and no rule it rises without
+// bound, by the budget by no more than what the last few projections added.
 func TestTraceBudget(t *testing.T) {
 	const n = 10
 	run := func(rule TraceRule) (least, last float64) {

@@ -185,7 +185,7 @@ func stopView(b frame.Band) frame.View {
 		Text: &frame.Text{By: []string{"method", "", "at", "", "shown", "method", "ends", "ends"}, Cells: []frame.Cell{
 			frame.Of("steps (% of all pairs)", overDatabases("steps"), steps, "%.1f"), frame.PlusMinus("test error (%)", overDatabases("error"), b, "%.2f"),
 		}},
-		Caption: detailsCaption(fmt.Sprintf("Test error after fixed parts of all pairs of training rows as steps, and where a criterion ends them by itself: after %d windows of %d steps in a row whose mean loss, or mean |τ|, is not less by %g %% than the least so far; at 40 %% at the latest.",
+		Caption: detailsCaption(fmt.Sprintf("Test error after fixed parts of all pairs of training rows as steps, and where a criterion ends them by itself. That is after %d windows of %d steps in a row whose mean loss, or mean |τ|, is not less by %g %% than the least so far; at 40 %% at the latest.",
 			stopping.Patience, stopping.Window, 100*stopping.Fall), "C and k are those chosen for 20 %. The figure has no intervals; the table has. "),
 	}
 }

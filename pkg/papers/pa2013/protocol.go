@@ -277,9 +277,9 @@ func (d direct) Step(i int) (learners.PairOutcome, error) {
 	return d.PA.Step(metric.Pair{X: d.s.train.x.RawRowView(l.I), Y: d.s.train.x.RawRowView(l.J), Label: l.Label})
 }
 
-// recurring reports whether a "−" learner keeps one number per pair in place of a matrix:
-// if its m²d/2 + Tm operations for m pairs of d features, the products of all pairs and then a
-// column of them per step, are fewer than the matrix's Td². Both are exact.
+// recurring reports whether a "−" learner keeps one number per pair in place of a matrix. It
+// does if its m²d/2 + Tm operations for m pairs of d features, the products of all pairs and
+// then a column of them per step, are fewer than the matrix's Td². Both are exact.
 func (s *session) recurring(o online) bool {
 	_, d := s.train.x.Dims()
 	return o.psd == pairs.PSDAtEnd && cheaperByPair(len(s.links), d, s.steps)

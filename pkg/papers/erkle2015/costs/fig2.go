@@ -183,8 +183,8 @@ func predicted(l *triplets.ERKLE, ts []metric.Triplet) protocol.ErrorCount {
 	return c
 }
 
-// steps times one step of batch GNMDS from K = I on all 2n triplets: by our own full eigendecomposition, as triplets.FitBatch does it
-// and, if asked for, by gonum's full eigendecomposition, at the size Twice two of them too, and that of the program that the paper names.
+// steps times one step of batch GNMDS from K = I on all 2n triplets by our own full eigendecomposition, and as triplets.FitBatch does it.
+// If asked for, it times one by gonum's, too, and that of the program that the paper names. At the size Twice it times two by gonum's.
 func (r *fig2Run) steps(ctx context.Context, n int, gonum, named bool) error {
 	s, err := r.split(n, 0)
 	if err != nil {

@@ -147,8 +147,8 @@ var skipsReadings = []skipsReading{
 }
 
 // stepTimes returns the time of a step at n by trial, or nil if no trial has timed it. Where only some have, the first that has is
-// taken for all. The spread of one step is not known from one: that at the largest smaller size that all trials have timed is put in its
-// place, as the quotient of the trial's step there and that of the trial that measured.
+// taken for all. The spread of one step is not known from one. In its place stands that at the largest smaller size that all trials have
+// timed, as the quotient of the trial's step there and that of the trial that measured.
 func stepTimes(trials []fig2Times, phase func(n int) string, n int) (out []float64, once bool) {
 	measured := slices.DeleteFunc(slices.Clone(trials), func(r fig2Times) bool { return !(r.spent[phase(n)] > 0) })
 	if len(measured) == 0 {

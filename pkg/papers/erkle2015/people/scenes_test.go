@@ -71,7 +71,7 @@ func TestScenesTau(t *testing.T) {
 	}
 }
 
-// Answers are asked for once, none that is held out, about each object in turn; the first are the same however it goes on; then
+// Answers are asked for once, none that is held out, about each object in turn. The first are the same however it goes on. Then
 // each is one of the greatest gain among all that can be asked for, if all are weighed.
 func TestCollect(t *testing.T) {
 	const rounds = 8

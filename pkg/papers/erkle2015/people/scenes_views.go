@@ -49,8 +49,8 @@ func scenesNames(c *table.Table, how string) []string {
 	return experiment.NotEmpty(how+" answers", out)
 }
 
-// scenesBy is the reading of one of the ways of asking that begin with how, by its place in scenesNames: of a batch method with each
-// trial's τ of the least mean error over sizes on validation triplets, as in the paper, or on the test triplets.
+// scenesBy is the reading of one of the ways of asking that begin with how, by its place in scenesNames. Of a batch method it is
+// with each trial's τ of the least mean error over sizes on validation triplets, as in the paper, or on the test triplets.
 func scenesBy(how string, place int, rule string) batch.Reading {
 	part := map[string]string{protocol.ByValidation: "validation", protocol.ByTest: "test"}[rule]
 	return batch.Reading{Name: rule, At: batch.AtAll, Rows: func(data, method string) frame.Rows {

@@ -494,7 +494,7 @@ type chosenPlane struct {
 	wrong     int // labelled digits, of both folds
 }
 
-// choosePlanes chooses kernel and candidate of each method by a two-fold cross-validation on the labelled digits: those of a fold are
+// choosePlanes chooses kernel and candidate of each method by a two-fold cross-validation on the labelled digits. Those of a fold are
 // placed in the plane that the others and the unlabelled digits give, and classified by the nearest of the others. They are in no graph.
 func choosePlanes(ctx context.Context, d *drawnDigits, s planeSettings, seed random.Seed, methods []planeMethod, candidates []planeKernel) ([]chosenPlane, error) {
 	wrong := make([][][]int, len(methods)) // by method, kernel and candidate

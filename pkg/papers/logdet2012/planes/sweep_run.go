@@ -218,9 +218,9 @@ func (p *planeProblem) toLabelled() func(rows *mat.Dense) *mat.Dense {
 	}
 }
 
-// validated is what a measure is, of the rows of a method with queries of a part, with the setting that the rule of choice takes in each trial:
-// of all settings of the sweep that with the least validation error on the labelled digits, of equals the first in the list. The rule sees no
-// query, and no number of digits.
+// validated is what a measure is, of the rows of a method with queries of a part, with the setting that the rule of choice takes in each trial.
+// It takes, of all settings of the sweep, that with the least validation error on the labelled digits, of equals the first in the list. It sees
+// no query, and no number of digits.
 func validated(of frame.Measure) frame.Measure {
 	return func(rows *table.Table) []float64 {
 		least, _ := frame.Least(frame.Column("inner"), of, "setting", rows.Unique("setting")...)

@@ -400,8 +400,8 @@ type whitened struct {
 }
 
 // Whitened returns W₀ and, by a rule, u and ℓ of the squared distances under it of all pairs of
-// training rows: the paper takes them from "a baseline Mahalanobis distance parameterized by W₀",
-// and those of another metric would have no meaning in its units.
+// training rows. The paper takes them from "a baseline Mahalanobis distance parameterized by W₀";
+// those of another metric would have no meaning in its units.
 func (s *Session) Whitened(ctx context.Context, rule itml.BoundRule) (*whitened, error) {
 	return Once(s.inInvCov, rule, func() (*whitened, error) {
 		w0, err := labels.ITMLStart(ctx, s.Train.X, labels.InvCovParams{})

@@ -106,9 +106,9 @@ func lloydCounted(ctx context.Context, rng *rand.Rand, x *mat.Dense, m int) (cou
 }
 
 // turnsCounted is k-medoids as the book has it that the paper cites for its cost (Hastie, Tibshirani and Friedman, The
-// Elements of Statistical Learning, 2001, Algorithm 14.2): from m points drawn at random, each cluster's medoid becomes
+// Elements of Statistical Learning, 2001, Algorithm 14.2). From m points drawn at random, each cluster's medoid becomes
 // the member with the least sum of distances to the others, and each point goes to its nearest medoid, in turn, until
-// nothing changes. distance is n×n; each entry read is one look-up.
+// nothing changes. The matrix distance is n×n; each entry read is one look-up.
 func turnsCounted(ctx context.Context, rng *rand.Rand, distance *mat.Dense, m int) (counted, error) {
 	n, _ := distance.Dims()
 	medoid := rng.Perm(n)[:m]

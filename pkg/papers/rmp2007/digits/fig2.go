@@ -364,7 +364,7 @@ var fig2SettingsView = frame.View{
 	Panels:  fig2Panels(fig2Ways(), protocol.Percent.Without()),
 	Text:    fig2SettingsText(),
 	Caption: fig2Caption("Test error against the number of images seen under the settings that the paper leaves open; the first of RMP and of RFE are those of Fig. 2, and none was chosen by its error. "+
-		"The table adds the error with a ridge of strength 1 in place of generalised cross-validation. It adds the number of pixels in the image of RMP's map, the share of the walk's steps that changed the set in the last round, and how often all fits were exact: the share of trials in which every support vector machine closed its duality gap to 1e-4 within 1000 passes.",
+		"The table adds the error with a ridge of strength 1 in place of generalised cross-validation. It adds the number of pixels in the image of RMP's map, and the share of the walk's steps that changed the set in the last round. It also says how often all fits were exact: in which share of trials every support vector machine closed its duality gap to 1e-4 within 1000 passes.",
 		protocol.DescribeVariants+" C is the weight of the hinge losses: the larger, the less slack."),
 	Missing: "errors of any task",
 }

@@ -314,7 +314,7 @@ var multitaskView = frame.View{
 	}},
 	Caption: func(t *table.Table) plots.Caption {
 		return frame.Says("Mean loss per task and round so far of features shared among 45 tasks (ours; the paper only names the application).",
-			"A task is one of the 45 pairs of digits; a feature is a pixel with a sign, which says on which of the two digits it shall have ink. In each round one image of each digit comes. Feature f costs task (a, b) (1 − s(u − v))/2, where u and v are the pixel on the images of a and b: ½ if it does not tell them apart, 0 if it is all ink on the right one only. Images of "+
+			"A task is one of the 45 pairs of digits; a feature is a pixel with a sign, which says on which of the two digits it shall have ink. In each round one image of each digit comes. Feature f costs task (a, b) (1 − s(u − v))/2, where u and v are the pixel on the images of a and b. That is ½ if it does not tell them apart, 0 if it is all ink on the right one only. Images of "+
 				protocol.DigitsShown(protocol.Square(slices.Max(append(t.Where("kind", "map").Values("side"), 0))))+".",
 			fmt.Sprintf("RMP maps the 45 tasks to at most m shared features. Own: each task has exponential weights over all features of its own (m is the number of features), with η as printed. Random: the same over m random features. FTL: follow-the-leader, by k-medoids. "+
 				"The table has the loss after %d rounds, beside that of the best map with m features in hindsight that 10 runs of FasterPAM find. It adds the loss of the last map on %d rounds of other images, and the number of signed pixels that it uses.",

@@ -244,8 +244,8 @@ var sensorsView = frame.View{
 		frame.PlusMinus("regret", protocol.After(10, sensorRegret), frame.Band{}, "%.4f"),
 	}},
 	Caption: func(t *table.Table) plots.Caption {
-		return frame.Says("Regret per object and round so far of sensors that follow moving objects (ours; the paper only names the application): the loss minus that of the best fixed placement of as many rounds, as found by 10 runs of FasterPAM, a local optimum, so that the true regret may be a little larger; "+
-			"below 0 the learner does better than any fixed placement it is compared with. "+
+		return frame.Says("Regret per object and round so far of sensors that follow moving objects (ours; the paper only names the application). It is the loss minus that of the best fixed placement of as many rounds, as found by 10 runs of FasterPAM: a local optimum, so that the true regret may be a little larger. "+
+			"Below 0 the learner does better than any fixed placement it is compared with. "+
 			fmt.Sprintf("The table is after %d rounds.", protocol.LastRound(t)),
 			describeSensors+" Worlds: grazing: herds stay where they are. circling: herds go round in small circles, five times. migrating: herds go round the grid, once.",
 			"RMP: η as printed or corrected for the length of the run, or as printed with the doubling trick, which forgets all costs after 1, 3, 7, ... rounds. FTL: follow-the-leader, by k-medoids. "+
