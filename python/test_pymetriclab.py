@@ -319,6 +319,13 @@ class Files(Same):
             self.assertEqual(m.predict(want["train"], want["labels"], want["queries"], case["k"]).tolist(), case["class"])
             self.assertEqual(m.predict(want["train"], names, want["queries"], case["k"]).tolist(), np.array(["d", "c", "b", "a"])[case["last"]].tolist())  # a draw goes to the first name
 
+    def test_default_k(self):
+        """It is that of metriclab neighbours, cut to the training rows."""
+        m = load(seal("metric/mahalanobis", {}, {"dim": 1, "rows": 1, "factor": floats(1)}))
+        self.assertEqual(m.neighbours([[i] for i in range(9)], [[0.25]])[1].tolist(), [[0, 1, 2, 3, 4]])
+        self.assertEqual(m.neighbours([[0], [1], [2]], [[0.25]])[1].tolist(), [[0, 1, 2]])
+        self.assertEqual(m.predict([[i] for i in range(9)], list("abbbaaaaa"), [[0.25]]).tolist(), ["b"])  # the nearest alone is an a
+
     def test_neighbours_far_from_the_origin(self):
         rng = np.random.default_rng(4)
         x, q = (1e7 + rng.standard_normal((n, 8)) * 10.0 ** rng.integers(-6, 6, (n, 1)) for n in (700, 60))

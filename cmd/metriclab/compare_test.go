@@ -41,6 +41,32 @@ func (w *endAt) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// What is damaged in a journal runs again: it changes no number, and no note on it stands in the comparison itself.
+func TestCompareDamagedJournal(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeBlobs(t, "t.csv", 30)
+	c := newCommand(toys(nil))
+	compare := func() string {
+		t.Helper()
+		if code := c.run(strings.Fields("compare t.csv --label class --learners fda,euclidean --repeats 1 --json --resume j.jsonl")...); code != exitOK {
+			t.Fatal(c.err.String())
+		}
+		return measuredTime.ReplaceAllString(c.out.String(), "MEASURED")
+	}
+	want, whole := compare(), readTest(t, "j.jsonl")
+	head, trials, _ := strings.Cut(whole, "\n")
+	for what, damaged := range map[string]string{
+		"a bit of a trial":  head + "\n" + strings.Replace(trials, "1", "0", 1),
+		"a byte of a trial": head + "\n\xff" + trials[1:],
+		"a line cut off":    head + "\n" + trials[:len(trials)/2] + "\n",
+	} {
+		writeTest(t, "j.jsonl", damaged)
+		if got := compare(); got != want || !strings.Contains(c.err.String(), "j.jsonl") {
+			t.Errorf("%s: it says %s, and gives\n%s\nwant\n%s", what, c.err.String(), got, want)
+		}
+	}
+}
+
 // An interrupt ranks what is done, with exit code 130, and the same command goes on to the same ranking.
 func TestCompareInterrupted(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -24,6 +25,27 @@ func evaluate(t *testing.T, d *tables.Data, r model.Recipe, p model.Plan) *model
 // scores are the errors of the learner and of the baseline.
 func scores(e *model.Evaluation) (learner, baseline *model.Score) {
 	return e.Of(e.Recipe.Learner, model.MeasureKNN), e.Of(model.Euclidean, model.MeasureKNN)
+}
+
+// The time that is told counts the baselines, as that of a comparison with them does.
+func TestEstimateCountsBaselines(t *testing.T) {
+	d, enough := blobs(11, 60, 2, 4), errors.New("told")
+	told := func(learners ...string) (seconds float64) {
+		plan := quick
+		plan.Validation, plan.Estimated = 0, func(s float64) error { seconds = s; return enough }
+		err := model.ErrorOf(model.Evaluate(t.Context(), model.ByClasses(d), model.Recipe{Learner: learners[0]}, plan.Plan))
+		if len(learners) > 1 {
+			err = model.ErrorOf(model.Compare(t.Context(), model.ByClasses(d), model.Recipe{}, learners, plan))
+		}
+		if !errors.Is(err, enough) {
+			t.Fatal(err)
+		}
+		return seconds
+	}
+	evaluation, comparison := told("fda"), told("fda", model.Euclidean, model.EuclideanRaw)
+	if math.Abs(evaluation-comparison) > 1e-9*comparison || evaluation == 0 {
+		t.Errorf("an evaluation would take %v s, a comparison with its baselines %v s", evaluation, comparison)
+	}
 }
 
 // With as many folds as rows, one repeat and one k, cross-validation is leaving

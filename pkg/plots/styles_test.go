@@ -23,6 +23,17 @@ func TestOrderedNamesInGrey(t *testing.T) {
 	}
 }
 
+// Sixty names have sixty styles.
+func TestManyStyles(t *testing.T) {
+	first := map[Style]int{}
+	for i := range 60 {
+		if j, ok := first[nth(i)]; ok {
+			t.Errorf("names %d and %d have one style: %+v", j, i, nth(i))
+		}
+		first[nth(i)] = i
+	}
+}
+
 // A mark has name and style of the table, and one whose name is not there is refused.
 func TestStyles(t *testing.T) {
 	s := Ordered("POLA", "RCA")
