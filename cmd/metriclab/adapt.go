@@ -58,9 +58,9 @@ numbers from 0, or ids by --document-ids and --query-ids, a line each.
   --triplets   "a is more like near than like far", of documents
 
 In each of --folds parts of the queries, learners learn from the other parts. The way is chosen
-within these, by a quarter of their queries. "take" means that what is so chosen is better than
+within these, by a quarter of their queries. "take" means that the way chosen is better than
 the index as it is on the queries held out, by a paired interval at 97.5 %, in nDCG of the
-first --k documents or the rank of the relevant ones (geometric mean). It is worse in neither.
+first --k documents or rank of the relevant ones (geometric mean). It is worse in neither.
 Recommended (*) and written is the best way that is better so itself, or a map of the query
 alone that is, and not worse than the best. Queries with equal vectors are one.
 

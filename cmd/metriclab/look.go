@@ -43,7 +43,7 @@ func (a *app) lookCommand() *cobra.Command {
 		Use:   "look {DATA.csv | DATA.svm | DATA.npy [--labels L.csv] | --vectors X.npy | PROBLEM | --model MODEL.json}",
 		Short: "Look at your own data before anything is learned: columns, oddities, and the line to paste",
 		Long: `Tell of each column what it holds, its range and how many cells are missing. Name what
-would make numbers wrong unless it is meant: columns that number the rows, values such
+would make numbers wrong unless meant: columns that number the rows, values such
 as -999 that may mean missing, constant columns, repeated rows, classes that differ only
 in case, blanks or the form of numbers, vectors of zeros. Nothing is learned and nothing
 is written. The last line is a command to paste, with the flags that settle what was

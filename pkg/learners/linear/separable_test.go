@@ -14,9 +14,9 @@ import (
 type point struct{ x, y int64 }
 
 // slowSeparable decides strict separability of two planar sets exactly. Sets can
-// be separated iff some line through a point p of a and a point q of b has all of
-// a on one closed side, all of b on the other, and the two apart on the line
-// itself. (Turn a separating line until it touches both; turn it back a little.)
+// be separated iff some line through a point p of a and q of b has all of a on
+// one closed side, all of b on the other, and the two apart on the line itself.
+// (Turn a separating line until it touches both; turn it back a little.)
 func slowSeparable(a, b []point) bool {
 	for _, p := range a {
 		for _, q := range b {
