@@ -89,11 +89,18 @@ grade() { # tests, a student's notebook
 	cd -- "$here"
 	need nbconvert jupyter-nbconvert
 	kernel
+	sweep
+	trap 'rm -rf -- "$TMPDIR" graded.ipynb' EXIT
 	mkdir -p .executed
+	rm -f .executed/graded.ipynb # of the student before
 	go run ./check -grade "$tests" "$student" >graded.ipynb
-	jupyter nbconvert --to notebook --execute --allow-errors --log-level=ERROR --ExecutePreprocessor.timeout=120 \
-		--output-dir .executed graded.ipynb >/dev/null 2>&1 || true
-	rm -f graded.ipynb
+	# A cell that does not end is interrupted, and the next ones run.
+	jupyter nbconvert --to notebook --execute --allow-errors --log-level=WARN --ExecutePreprocessor.timeout=120 \
+		--ExecutePreprocessor.interrupt_on_timeout=True --output-dir .executed graded.ipynb >.executed/graded.ipynb.log 2>&1 || {
+		cat .executed/graded.ipynb.log
+		echo "notebooks/run.sh: jupyter nbconvert failed on $student" >&2
+		exit 1
+	}
 	go run ./check -verdicts .executed/graded.ipynb
 }
 

@@ -9,8 +9,12 @@ import (
 // homework begins a cell that a student hands in.
 const homework = "// homework"
 
-// graded returns a notebook with the set-up cell of a student's, the declarations of the homework cells, and a cell with tests:
-// nothing else of the student's runs. It is an error if there is no homework.
+// program begins a cell of tests.
+const program = "%%\n"
+
+// graded returns a notebook with the set-up cell of a student's, the declarations of the homework cells, and the cells of tests,
+// each of which begins with the line %%: nothing else of the student's runs. A function that is missing stops only the tests of
+// its own cell. It is an error if there is no homework.
 func graded(student *notebook, tests string) ([]byte, error) {
 	var sources []string
 	for _, c := range student.Cells {
@@ -29,21 +33,26 @@ func graded(student *notebook, tests string) ([]byte, error) {
 	}
 	type object = map[string]any
 	cells := []object{}
-	for i, s := range append(sources, tests) {
+	for cell := range strings.SplitSeq("\n"+tests, "\n"+program) {
+		if cell != "" { // the first is what stands above the first %%
+			sources = append(sources, program+cell)
+		}
+	}
+	for i, s := range sources {
 		cells = append(cells, object{"cell_type": "code", "id": fmt.Sprintf("g%d", i), "source": s, "metadata": object{}, "outputs": []object{}, "execution_count": nil})
 	}
 	return json.Marshal(object{"cells": cells, "nbformat": 4, "nbformat_minor": 5,
 		"metadata": object{"kernelspec": object{"name": "gonb", "language": "go", "display_name": "Go (gonb)"}}})
 }
 
-// verdicts is what the last cell of a graded notebook printed, and the errors of all.
+// verdicts is what the cells of tests of a graded notebook printed, and the errors of all.
 func verdicts(nb *notebook) string {
 	var b strings.Builder
 	for i, c := range nb.Cells {
 		for _, o := range ordered(c.Outputs) {
 			if o.Type == "error" {
 				fmt.Fprintf(&b, "cell %d: %s: %s\n", i+1, o.Error, o.Value)
-			} else if i == len(nb.Cells)-1 {
+			} else if strings.HasPrefix(string(c.Source), program) {
 				b.WriteString(string(o.Text))
 			}
 		}

@@ -18,7 +18,7 @@ func IntegerDivision(answer float64) Slip {
 
 // CheckAnswer prints whether an answer to an exercise is that which was measured, up to a relative tolerance. If it is not,
 // it prints both, and what may have slipped: one of slips, or a quotient of integers that is 0, a sign, a factor of 2 or 1/2, an
-// inverse, a square or a root. NaN is no answer yet.
+// inverse, a square or a root, or a number that was rounded. NaN is no answer yet.
 func CheckAnswer(exercise string, yours, measured, tolerance float64, slips ...Slip) {
 	fmt.Println(answer(exercise, yours, measured, tolerance, slips))
 }
@@ -45,6 +45,9 @@ func answer(exercise string, yours, measured, tolerance float64, slips []Slip) s
 		if is(s.Answer) {
 			return text + ": " + s.Says
 		}
+	}
+	if math.Abs(yours-measured) <= 0.01*math.Abs(measured) {
+		return text + ": close; if that is rounded, write the formula"
 	}
 	return text
 }

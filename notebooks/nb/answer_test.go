@@ -22,6 +22,7 @@ func TestAnswer(t *testing.T) {
 		{1 / 1.1, "inverse"},
 		{1.1 * 1.1, "square"},
 		{math.Sqrt(1.1), "root"},
+		{1.095, "yours is 1.095, measured 1.1: close"},
 		{7, "yours is 7, measured 1.1"},
 		{math.Inf(1), "yours is +Inf, measured 1.1"},
 	} {

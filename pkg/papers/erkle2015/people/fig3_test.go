@@ -2,6 +2,7 @@ package people
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 
 	"metriclab/pkg/experiment/experimenttest"
@@ -56,6 +57,20 @@ func TestDrasticWithoutConflicts(t *testing.T) {
 	tb := musicTable(map[triplets.Relation]float64{triplets.RelationUnordered: 10, triplets.RelationImplied: 10, triplets.RelationConflicting: 0})
 	if f := experimenttest.Judge(t, batch.Fig3Claims, "fig3-drastic", tb, nil); f.Verdict != judge.Undecided {
 		t.Errorf("%s, want undecided", f.Verdict)
+	}
+}
+
+// At most sizes ERKLE has errors and no rank; the caption of the ranks has those that there are.
+func TestMusicRanksOfERKLE(t *testing.T) {
+	tb := musicTable(nil)
+	for trial := range experimenttest.Trials {
+		for _, m := range protocol.ERKLEs {
+			tb.Add(table.Key{"cell": "all", "trial": strconv.Itoa(trial), "kind": variants.CurveKind, "method": m, "triplets": "900"}, table.Values{})
+		}
+	}
+	d, err := drawMusicRanks(tb)
+	if err != nil || !strings.Contains(d.Caption.Shows, "a mean rank of 50 to 50:") {
+		t.Errorf("%s (error %v)", d.Caption.Shows, err)
 	}
 }
 

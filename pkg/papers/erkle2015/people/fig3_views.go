@@ -147,8 +147,9 @@ func drawMusicRanks(t *table.Table) (plots.Drawing, error) {
 		Caption: func(t *table.Table) plots.Caption {
 			shows := "Rank of the kernels of the batch methods against the number of triplets seen. The paper names no tolerance; fig3-stopping has the ranks by 10⁻⁶, too. Points: the first and the last fit after up to 1000 more iterations."
 			var online []float64
+			ranked := batch.WithNumber(batch.LooseRank)(t) // at most sizes only errors were counted
 			for _, method := range protocol.ERKLEs {
-				if l, ok := r.Line(method, frame.Column(batch.LooseRank), b)(t).(plots.Line); ok {
+				if l, ok := r.Line(method, frame.Column(batch.LooseRank), b)(ranked).(plots.Line); ok {
 					online = append(online, l.Y...)
 				}
 			}
