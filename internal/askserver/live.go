@@ -101,13 +101,13 @@ func (s *Server) publish(r ask.Report) {
 // asker tells whether a request has the asker's cookie.
 func (s *Server) asker(r *http.Request) bool {
 	c, err := r.Cookie(asCookie)
-	return err == nil && subtle.ConstantTimeCompare([]byte(c.Value), []byte(s.sign("asker", "live"))) == 1
+	return err == nil && subtle.ConstantTimeCompare([]byte(c.Value), []byte(sign([]byte(s.Key), asCookie))) == 1
 }
 
 // liveEntry makes a cookie of the key in the address, and takes the key out of it.
 func (s *Server) liveEntry(w http.ResponseWriter, r *http.Request) {
 	if key := r.URL.Query().Get("key"); subtle.ConstantTimeCompare([]byte(key), []byte(s.Key)) == 1 {
-		setCookie(w, asCookie, s.sign("asker", "live"))
+		setCookie(w, asCookie, sign([]byte(s.Key), asCookie))
 		http.Redirect(w, r, "/live", http.StatusSeeOther)
 		return
 	}
