@@ -160,7 +160,7 @@ func (s *Server) liveState(w http.ResponseWriter, r *http.Request) {
 		Answers: s.Session.Count(), Of: rep.Answers, Items: len(s.Items.Names), Unasked: s.Session.Unasked(), Pictures: s.Items.Pictures(),
 		Choose: params.Choose.String(), Random: params.Random,
 		Agreement: s.Session.Agreement(), Wrong: rep.Wrong, Chance: params.Kind.Chance(), Gain: rep.Gain,
-		Enough: rep.Enough(), Last: ask.LastAnswers, Curve: curve, Map: []mark{}, Mapped: len(rep.Items),
+		Enough: rep.Enough(), Last: rep.Last, Curve: curve, Map: []mark{}, Mapped: len(rep.Items),
 	}
 	people := s.Session.People()
 	out.Everybody = len(people)
