@@ -271,7 +271,8 @@ func (f *askFlags) tell(a *app, l net.Listener, s *askserver.Server) {
 	}
 	fmt.Fprintf(a.out, "  you:     %s/live?key=%s\n", here, s.Key)
 	if !f.local() {
-		fmt.Fprintf(a.out, "Whoever reaches %s on this network finds the page, and with the code sees the items and answers. It is plain HTTP, which hides\nnothing: who shares the network can read the code and the answers. Stop it when you are done.\n", l.Addr())
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		fmt.Fprintf(a.out, "Whoever reaches port %s of this machine finds the page, and with the code sees the items and answers. It is plain HTTP, which hides\nnothing: who shares the network can read the code and the answers. Stop it when you are done.\n", port)
 	}
 	fmt.Fprintln(a.out, "Ctrl-C ends, and writes the map.")
 }
