@@ -12,8 +12,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/askserver"
 	"metriclab/internal/atomicfile"
@@ -60,10 +63,10 @@ most. --random is the share of random ones beside these, by which predictions ar
 --repeat is the share of questions that a person is asked again, by which people are seen to
 agree with themselves.
 
-Only this machine is served, unless --listen names another address. Then people need the --code,
-which is random unless given, and whoever reaches the port sees that there is a page. It is
-plain HTTP, which hides nothing: not the code, not the answers. Behind a server with HTTPS, give
-its name as --host.
+Only this machine is served, unless --listen names another address, or --host a server before
+this one. Then people need the --code, which is random unless given, and whoever reaches the port
+sees that there is a page. It is plain HTTP, which hides nothing: not the code, not the answers.
+Behind a server with HTTPS, give its name as --host.
 
 --simulate answers by itself, to plan an experiment: by the distances of vectors, or with the
 answers that people have given already (in a form of fit --triplets). It prints the errors of
@@ -83,7 +86,7 @@ maps after random and after chosen questions, and whether choosing pays.`,
 	flags.Float64Var(&f.repeat, "repeat", .05, "share of questions that a person is asked again")
 	flags.StringVar(&f.out, "out", "answers", "folder for answers.csv, and at the end for the map")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8765", "address and port to serve; :8765 is for everybody who reaches this machine, port 0 a free one")
-	flags.StringVar(&f.code, "code", "", "what people must know to join, with --listen for others (default: a random one)")
+	flags.StringVar(&f.code, "code", "", "what people must know to join, with --listen or --host for others (default: a random one)")
 	flags.StringSliceVar(&f.hosts, "host", nil, "name of this server in the addresses of browsers, beside numbers and localhost")
 	f.v.add(c)
 	f.simulateFlags.add(c)
@@ -114,7 +117,7 @@ func (f *askFlags) ours(answers string) error {
 	if exists(answers) {
 		return nil
 	}
-	for _, name := range []string{"items.txt", "coordinates.csv", "map.json", "map.svg", "metric.json"} {
+	for _, name := range []string{"items.txt", "comparisons.csv", "coordinates.csv", "map.json", "map.svg", "metric.json"} {
 		if path := filepath.Join(f.out, name); exists(path) {
 			return usageError{fmt.Errorf("flag --out: %s is there, and no answers.csv beside it: it would be written over; want another folder", path)}
 		}
@@ -142,18 +145,32 @@ func (f *askFlags) check(c *cobra.Command, args []string) error {
 	if f.v.vectors == stdin {
 		wrong("flag --vectors: - is not allowed: they are read again at the end")
 	}
-	if f.code != "" && f.local() {
+	if _, err := net.ResolveTCPAddr("tcp", f.listen); err != nil {
+		wrong("flag --listen: %w", err)
+	}
+	if f.code != "" && !f.others() {
 		wrong("flag --code: only with --listen for others: %s is this machine", f.listen)
 	}
-	const least = 4
-	if n := len(f.code); n > 0 && n < least {
-		wrong("flag --code: %d characters are not enough, want at least %d", n, least)
+	const least, most = 4, 20 // as the page has
+	if n := utf8.RuneCountInString(f.code); n > 0 && (n < least || n > most) {
+		wrong("flag --code: %d characters are not allowed, want %d to %d", n, least, most)
+	}
+	if f.code != strings.TrimSpace(f.code) || strings.ContainsFunc(f.code, unicode.IsControl) {
+		wrong("flag --code: blanks around it, and control characters, are not allowed: nobody could type them")
+	}
+	for _, host := range f.hosts {
+		if host == "" || strings.ContainsAny(host, ":/*@ ") {
+			wrong("flag --host: %q is not allowed, want a name such as room.example, without a scheme and a port", host)
+		}
 	}
 	_, err := f.v.given(c)
 	return together(append(errs, err)...)
 }
 
-// local tells whether only this machine reaches the server.
+// others tells whether people who are not at this machine reach the server, maybe by another one before it.
+func (f *askFlags) others() bool { return !f.local() || len(f.hosts) > 0 }
+
+// local tells whether only this machine reaches the port.
 func (f *askFlags) local() bool {
 	host, _, _ := net.SplitHostPort(f.listen)
 	ip := net.ParseIP(host)
@@ -201,7 +218,10 @@ func (a *app) ask(c *cobra.Command, f *askFlags, args []string) error {
 		}
 	}
 	if found.Torn != "" {
-		a.note(answers, []string{"the last line had no end: it was never acknowledged, and is now in " + found.Torn})
+		a.note(answers, []string{"the last line has no end, as after a process that was killed while it wrote: it does not count, and is now in " + found.Torn})
+	}
+	if found.Strangers > 0 && len(found.Answers) == 0 {
+		return usageError{fmt.Errorf("flag --out: no answer in %s is about items of %s: want another folder", answers, args[0])}
 	}
 	if found.Strangers > 0 {
 		a.note(answers, []string{fmt.Sprintf("kept, but not learned from: %s about items that %s does not have", plural.Of(found.Strangers, "answer"), args[0])})
@@ -214,7 +234,7 @@ func (a *app) ask(c *cobra.Command, f *askFlags, args []string) error {
 		return err
 	}
 	defer l.Close()
-	if !f.local() {
+	if f.others() {
 		f.code = strings.ToUpper(cmp.Or(f.code, askserver.NewCode()))
 	}
 	server := askserver.New(askserver.Config{
@@ -233,23 +253,26 @@ func (a *app) ask(c *cobra.Command, f *askFlags, args []string) error {
 	if err := journal.Close(); err != nil {
 		return err
 	}
-	return a.askEnd(f, p.Kind, session, items.Names)
+	return a.askEnd(f, p.Kind, session, items.Names, found.Strangers > 0)
 }
 
 // tell prints the addresses.
 func (f *askFlags) tell(a *app, l net.Listener, s *askserver.Server) {
 	here := askserver.Address(l)
-	if f.local() {
-		fmt.Fprintf(a.out, "  people:  %s\n", here)
-	} else {
-		for _, address := range addresses(l) {
-			fmt.Fprintf(a.out, "  people:  %s\n", address)
-		}
+	to := []string{here}
+	if !f.local() {
+		to = addresses(l)
+	}
+	for _, address := range to {
+		fmt.Fprintf(a.out, "  people:  %s\n", address)
+	}
+	if f.others() {
 		fmt.Fprintf(a.out, "  code:    %s\n", f.code)
 	}
 	fmt.Fprintf(a.out, "  you:     %s/live?key=%s\n", here, s.Key)
 	if !f.local() {
-		fmt.Fprintf(a.out, "Whoever reaches %s on this network finds the page, and with the code sees the items and answers. It is plain HTTP, which hides\nnothing: who shares the network can read the code and the answers. Stop it when you are done.\n", f.listen)
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		fmt.Fprintf(a.out, "Whoever reaches port %s of this machine finds the page, and with the code sees the items and answers. It is plain HTTP, which hides\nnothing: who shares the network can read the code and the answers. Stop it when you are done.\n", port)
 	}
 	fmt.Fprintln(a.out, "Ctrl-C ends, and writes the map.")
 }
@@ -276,6 +299,13 @@ func (f *askFlags) checkVectors(ctx context.Context, a *app, names []string) err
 		return err
 	}
 	defer in.File.Close()
+	all := make([]int, in.File.Rows())
+	for i := range all {
+		all[i] = i
+	}
+	if _, err := atOnce(ctx, func() (*mat.Dense, error) { return in.File.Select(all) }); err != nil { // no number is NaN
+		return err
+	}
 	if in.Objects.Names != nil {
 		known := slices.Sorted(slices.Values(in.Objects.Names))
 		for _, name := range names {
@@ -291,8 +321,9 @@ func (f *askFlags) checkVectors(ctx context.Context, a *app, names []string) err
 	return nil
 }
 
-// askEnd writes what the answers say, by commands that it prints.
-func (a *app) askEnd(f *askFlags, k ask.Kind, s *ask.Session, names []string) error {
+// askEnd writes what the answers say, by commands that it prints. Where the file has answers of strangers, about other items, those about names are written
+// to a file of their own.
+func (a *app) askEnd(f *askFlags, k ask.Kind, s *ask.Session, names []string, strangers bool) error {
 	in := func(name string) string { return filepath.Join(f.out, name) }
 	ts := s.Comparisons()
 	fmt.Fprintf(a.out, "\n%s in %s\n", plural.Of(s.Count(), "answer"), in("answers.csv"))
@@ -300,9 +331,9 @@ func (a *app) askEnd(f *askFlags, k ask.Kind, s *ask.Session, names []string) er
 		fmt.Fprintln(a.out, "They compare nothing yet: there is no map.")
 		return nil
 	}
-	compared, feedback := in("answers.csv"), "--triplets"
-	if k == ask.KindAlike {
-		compared, feedback = in("comparisons.csv"), "--pairs"
+	compared := in("answers.csv")
+	if k == ask.KindAlike || strangers {
+		compared = in("comparisons.csv")
 		var b strings.Builder
 		e := records{}
 		if err := e.head("a", "near", "far"); err != nil {
@@ -323,7 +354,11 @@ func (a *app) askEnd(f *askFlags, k ask.Kind, s *ask.Session, names []string) er
 		{"plot", "--model", in("map.json"), "--out", in("map.svg")},
 	}
 	if f.v.vectors != "" {
-		metric := []string{"fit", "--vectors", f.v.vectors, feedback, in("answers.csv"), "--learner", "itml", "--out", in("metric.json")}
+		told := []string{"--triplets", compared}
+		if k == ask.KindAlike && !strangers {
+			told = []string{"--pairs", in("answers.csv")}
+		}
+		metric := []string{"fit", "--vectors", f.v.vectors, told[0], told[1], "--learner", "itml", "--out", in("metric.json")}
 		if f.v.ids != "" {
 			metric = append(metric, "--ids", f.v.ids)
 		} else if strings.HasSuffix(strings.ToLower(f.v.vectors), ".npy") {

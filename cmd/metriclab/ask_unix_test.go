@@ -21,6 +21,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"metriclab/pkg/ask"
 )
 
 // asking is metriclab ask in a process of its own.
@@ -154,6 +156,66 @@ func TestAskKilled(t *testing.T) {
 	}
 	for _, name := range []string{"coordinates.csv", "map.json", "map.svg", "items.txt"} {
 		if _, err := os.Stat(filepath.Join(dir, "answers", name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Where an item was taken away, its answers stay in the file, and are neither in the map nor in the way of the metric.
+func TestAskItemGone(t *testing.T) {
+	names := []string{"one", "two", "three", "four", "gone"}
+	for _, k := range []ask.Kind{ask.KindCompare, ask.KindOdd, ask.KindAlike} {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "answers"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		s, err := ask.New(rand.NewPCG(1, 2), len(names), ask.Params{Kind: k})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(k.Header())
+		for i := range 60 {
+			a := ask.Answer{Question: s.Next("Ann"), Said: 1, Person: "Ann"}
+			if k == ask.KindAlike {
+				a.Said = i % 2
+			}
+			text += string(k.Line(names, a))
+		}
+		writeTest(t, filepath.Join(dir, "answers", "answers.csv"), text)
+		writeTest(t, filepath.Join(dir, "words.txt"), "one\ntwo\nthree\nfour\n")
+		writeTest(t, filepath.Join(dir, "x.npy"), npyOf(t, "<f8", "(4, 1)", []float64{1, 2, 4, 8}))
+		a := startAsk(t, dir, "words.txt", "--question", k.String(), "--vectors", "x.npy")
+		if err := errors.Join(a.cmd.Process.Signal(os.Interrupt), a.cmd.Wait()); err != nil {
+			t.Errorf("%v: %v\n%s", k, err, a.log)
+		}
+		in := func(name string) string {
+			raw, err := os.ReadFile(filepath.Join(dir, "answers", name))
+			if err != nil {
+				t.Errorf("%v: %v", k, err)
+			}
+			return string(raw)
+		}
+		if in("answers.csv") != text || strings.Contains(in("coordinates.csv"), "gone") || in("metric.json") == "" {
+			t.Errorf("%v: answers of an item that is gone are lost, or in the map:\n%s", k, in("coordinates.csv"))
+		}
+	}
+}
+
+// People who come by another server need the code, though this one is for the machine alone.
+func TestAskBehind(t *testing.T) {
+	dir := t.TempDir()
+	writeTest(t, filepath.Join(dir, "words.txt"), "one\ntwo\nthree\n")
+	for code, want := range map[string]int{"": http.StatusForbidden, "abcd": http.StatusOK} {
+		a := startAsk(t, dir, "words.txt", "--host", "room.example", "--code", "ABCD")
+		r, err := http.Post(a.url+"/join", "application/json", strings.NewReader(fmt.Sprintf(`{"name":"","code":%q}`, code)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		if r.StatusCode != want {
+			t.Errorf("the code %q: %d, want %d", code, r.StatusCode, want)
+		}
+		if err := errors.Join(a.cmd.Process.Signal(os.Interrupt), a.cmd.Wait()); err != nil {
 			t.Error(err)
 		}
 	}

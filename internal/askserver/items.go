@@ -14,14 +14,17 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	_ "golang.org/x/image/webp"
 
+	"metriclab/internal/closest"
 	"metriclab/internal/plural"
 	"metriclab/internal/printable"
+	"metriclab/pkg/feedback"
 	"metriclab/pkg/limits"
 )
 
@@ -169,13 +172,21 @@ func (i *Items) head(name string) (form string, size int64, why string) {
 	return form, info.Size(), ""
 }
 
-// open opens picture n. The file may have become another one since Open; what is no regular file inside the folder is an error.
+// open opens picture n. The file may have become another one since Open; a link, and what is no regular file, is an error, before it is opened: a pipe
+// would wait for its other end.
 func (i *Items) open(n int) (f *os.File, modified time.Time, err error) {
+	named, err := i.root.Lstat(i.Names[n])
+	if err == nil && !named.Mode().IsRegular() {
+		err = fs.ErrInvalid
+	}
+	if err != nil {
+		return nil, modified, err
+	}
 	if f, err = i.root.Open(i.Names[n]); err != nil {
 		return nil, modified, err
 	}
 	info, err := f.Stat()
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > mostBytes) {
+	if err == nil && (!os.SameFile(named, info) || info.Size() > mostBytes) {
 		err = fs.ErrInvalid
 	}
 	if err != nil {
@@ -194,22 +205,35 @@ func (i *Items) lines(path string, left *left) error {
 		return errors.New(path + ": it is no text: want a folder of pictures, or a file with a line of text for each item")
 	}
 	known := map[string]bool{}
+	whole, beyond := true, ""
 	for text := range strings.SplitSeq(strings.TrimPrefix(string(raw), "\ufeff"), "\n") {
 		text = strings.TrimSpace(text)
 		why := wrongName(text, 4*mostText)
 		if why == "" && utf8.RuneCountInString(text) > mostText {
 			why = fmt.Sprintf("longer than %d characters", mostText)
 		}
+		one := text
+		v, number := closest.Whole(text)
+		if number {
+			one = strconv.Itoa(v)
+		}
 		switch {
 		case text == "":
-		case known[text]:
+		case known[one]:
 			left.out(text, "there twice")
 		case why != "":
 			left.out(text, why)
 		default:
-			known[text] = true
+			known[one] = true
 			i.Names = append(i.Names, text)
+			whole = whole && number
+			if v < 0 || v >= feedback.MaxObjects {
+				beyond = text
+			}
 		}
+	}
+	if whole && beyond != "" {
+		return fmt.Errorf("%s: all lines are whole numbers, which fit takes from 0 to %d, not %s: want a word beside each", path, feedback.MaxObjects-1, beyond)
 	}
 	return nil
 }

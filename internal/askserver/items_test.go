@@ -69,6 +69,21 @@ func TestOpenLines(t *testing.T) {
 	if want := []string{"one", "two", "three", "last"}; !slices.Equal(i.Names, want) || i.Pictures() || len(i.Notes) != 3 {
 		t.Errorf("%q, %q", i.Names, i.Notes)
 	}
+	// A whole number counts by its value, and the map has those from 0 on.
+	put(t, path, "7\n007\n7.0\n1990\n+1990\n3")
+	if i, err = Open(path); err != nil || !slices.Equal(i.Names, []string{"7", "1990", "3"}) {
+		t.Errorf("%q, %v", i.Names, err)
+	}
+	for _, beyond := range []string{"-1", "1048576"} {
+		put(t, path, "1\n2\n"+beyond+"\n")
+		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "from 0 to 1048575, not "+beyond) {
+			t.Errorf("%s: %v", beyond, err)
+		}
+		put(t, path, "1\n2\na word\n"+beyond+"\n")
+		if i, err := Open(path); err != nil || len(i.Names) != 4 {
+			t.Errorf("%s and a word: %v", beyond, err)
+		}
+	}
 	put(t, path, "GIF89a\x00\x00")
 	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "want a folder of pictures") {
 		t.Error(err)

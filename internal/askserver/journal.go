@@ -15,6 +15,7 @@ import (
 // Journal is a file of answers that one process appends to. An answer is acknowledged once it is on the disk. Answers that come while the disk
 // is busy are written together, so that many people wait for one write.
 type Journal struct {
+	path   string
 	kind   ask.Kind
 	names  []string
 	f      *os.File
@@ -53,7 +54,7 @@ func OpenJournal(path string, kind ask.Kind, names []string) (*Journal, Resumed,
 	if err != nil {
 		return nil, Resumed{}, err
 	}
-	j := &Journal{kind: kind, names: names, f: f, in: make(chan *entry), ended: make(chan struct{}), sync: f.Sync}
+	j := &Journal{path: path, kind: kind, names: names, f: f, in: make(chan *entry), ended: make(chan struct{}), sync: f.Sync}
 	found, err := j.resume(path)
 	if err != nil {
 		_ = f.Close()
@@ -170,8 +171,23 @@ func (j *Journal) write() {
 	}
 }
 
+// untouched returns an error unless the file is as it was left: a program that saves it again, or removes it, would take away what is written now.
+func (j *Journal) untouched() error {
+	ours, err := j.f.Stat()
+	if err != nil {
+		return err
+	}
+	if named, err := os.Stat(j.path); err != nil || !os.SameFile(ours, named) || ours.Size() != j.size {
+		return fmt.Errorf("%s: another program has changed, replaced or removed it: put it back, or start again", j.path)
+	}
+	return nil
+}
+
 // put appends lines, all or none. If it cannot know which, the error is errBroken.
 func (j *Journal) put(lines []byte) error {
+	if err := j.untouched(); err != nil {
+		return err
+	}
 	if _, err := j.f.WriteAt(lines, j.size); err != nil {
 		if cut := j.f.Truncate(j.size); cut != nil {
 			return fmt.Errorf("%w: %w, %w", errBroken, err, cut)

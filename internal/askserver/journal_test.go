@@ -146,3 +146,40 @@ func TestTorn(t *testing.T) {
 		}
 	}
 }
+
+// A file that another program has changed, replaced or removed takes no more answers, and what that program did stays.
+func TestTouched(t *testing.T) {
+	for what, touch := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"replaced": func(path string) error {
+			return errors.Join(os.WriteFile(path+"2", []byte("x"), 0o644), os.Rename(path+"2", path))
+		},
+		"cut": func(path string) error { return os.Truncate(path, 60) },
+		"saved": func(path string) error {
+			return os.WriteFile(path, []byte(strings.Repeat("longer than before\n", 20)), 0o644)
+		},
+	} {
+		path := filepath.Join(t.TempDir(), "answers.csv")
+		j, _, err := OpenJournal(path, ask.KindCompare, three)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(j.Append(answerOf("Ann")), os.Rename(path, path+".away")); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Append(answerOf("Ben")); err == nil || !strings.Contains(err.Error(), "another program") {
+			t.Errorf("renamed: %v", err)
+		}
+		if err := errors.Join(os.Rename(path+".away", path), j.Append(answerOf("Ben")), touch(path)); err != nil {
+			t.Fatal(what, err) // what was put back goes on
+		}
+		before, _ := os.ReadFile(path)
+		if err := j.Append(answerOf("Cid")); err == nil || !strings.Contains(err.Error(), "another program") {
+			t.Errorf("%s: %v", what, err)
+		}
+		if after, _ := os.ReadFile(path); string(after) != string(before) {
+			t.Errorf("%s: the file became %q", what, after)
+		}
+		j.Close()
+	}
+}

@@ -101,13 +101,13 @@ func (s *Server) publish(r ask.Report) {
 // asker tells whether a request has the asker's cookie.
 func (s *Server) asker(r *http.Request) bool {
 	c, err := r.Cookie(asCookie)
-	return err == nil && subtle.ConstantTimeCompare([]byte(c.Value), []byte(s.sign("asker", "live"))) == 1
+	return err == nil && subtle.ConstantTimeCompare([]byte(c.Value), []byte(sign([]byte(s.Key), asCookie))) == 1
 }
 
 // liveEntry makes a cookie of the key in the address, and takes the key out of it.
 func (s *Server) liveEntry(w http.ResponseWriter, r *http.Request) {
 	if key := r.URL.Query().Get("key"); subtle.ConstantTimeCompare([]byte(key), []byte(s.Key)) == 1 {
-		setCookie(w, asCookie, s.sign("asker", "live"))
+		setCookie(w, asCookie, sign([]byte(s.Key), asCookie))
 		http.Redirect(w, r, "/live", http.StatusSeeOther)
 		return
 	}
@@ -160,7 +160,7 @@ func (s *Server) liveState(w http.ResponseWriter, r *http.Request) {
 		Answers: s.Session.Count(), Of: rep.Answers, Items: len(s.Items.Names), Unasked: s.Session.Unasked(), Pictures: s.Items.Pictures(),
 		Choose: params.Choose.String(), Random: params.Random,
 		Agreement: s.Session.Agreement(), Wrong: rep.Wrong, Chance: params.Kind.Chance(), Gain: rep.Gain,
-		Enough: rep.Enough(), Last: ask.LastAnswers, Curve: curve, Map: []mark{}, Mapped: len(rep.Items),
+		Enough: rep.Enough(), Last: rep.Last, Curve: curve, Map: []mark{}, Mapped: len(rep.Items),
 	}
 	people := s.Session.People()
 	out.Everybody = len(people)

@@ -11,6 +11,7 @@ package askserver
 import (
 	"context"
 	"crypto/hmac"
+	"crypto/pbkdf2"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -22,13 +23,17 @@ import (
 	"html/template"
 	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/go-json-experiment/json"
+	"golang.org/x/text/unicode/norm"
 
 	"metriclab/pkg/ask"
 	"metriclab/pkg/samesite"
@@ -58,8 +63,9 @@ type Config struct {
 type Server struct {
 	Config
 	mux    *http.ServeMux
+	person []byte // key of the cookies of people
 	mu     sync.Mutex
-	joins  bucket // wrong codes, of all together
+	joins  map[netip.Addr]*bucket // wrong codes, by address
 	people map[string]*visitor
 	live   live
 }
@@ -72,8 +78,11 @@ const (
 	idle        = 10 * time.Minute
 	perSecond   = 8 // requests of a person, and
 	atOnce      = 40
-	wrongCodes  = 2 // per second, and
+	wrongCodes  = 2 // per second and address, and
 	wrongAtOnce = 50
+	mostJoins   = 4096 // addresses that are remembered
+	// hashes make a key of a code so slowly that nobody tries codes by cookies of their own, which are not counted.
+	hashes = 600_000
 )
 
 // visitor is a person who is here.
@@ -123,7 +132,15 @@ func (b *bucket) take(now time.Time, perSecond, size float64) bool {
 
 // New returns a Server.
 func New(c Config) *Server {
-	s := &Server{Config: c, mux: http.NewServeMux(), people: map[string]*visitor{}}
+	s := &Server{Config: c, mux: http.NewServeMux(), joins: map[netip.Addr]*bucket{}, people: map[string]*visitor{}}
+	n := hashes
+	if c.Code == "" {
+		n = 1
+	}
+	var err error
+	if s.person, err = pbkdf2.Key(sha256.New, c.Code, []byte("metriclab ask person"), n, sha256.Size); err != nil {
+		panic("askserver: New: " + err.Error())
+	}
 	s.mux.HandleFunc("GET /{$}", s.page("ask.html"))
 	s.mux.HandleFunc("GET /static/{name}", s.static)
 	s.mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
@@ -166,9 +183,9 @@ func (s *Server) secured(h http.Handler) http.Handler {
 func (s *Server) page(name string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		host, _, _ := net.SplitHostPort(r.Host)
+		host := (&url.URL{Host: r.Host}).Hostname()
 		ip := net.ParseIP(host)
-		_, joined := s.person(r)
+		_, joined := s.who(r)
 		_ = pages.ExecuteTemplate(w, name, map[string]any{
 			"Kind": s.Session.Params().Kind.String(), "Code": s.Code != "", "Plain": r.Header.Get("X-Forwarded-Proto") != "https" && host != "localhost" && (ip == nil || !ip.IsLoopback()), "Pictures": s.Items.Pictures(), "Joined": joined,
 		})
@@ -192,23 +209,22 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 
 const cookieName = "metriclab-ask"
 
-// sign returns what only this server, or one with the same join code, says of a text.
-func (s *Server) sign(purpose, text string) string {
-	key := sha256.Sum256([]byte("metriclab ask " + purpose + "\x00" + s.Code + "\x00" + map[string]string{"asker": s.Key}[purpose]))
-	mac := hmac.New(sha256.New, key[:])
+// sign returns what only who has the key says of a text.
+func sign(key []byte, text string) string {
+	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(text))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// person returns the name in a cookie.
-func (s *Server) person(r *http.Request) (string, bool) {
+// who returns the name in a cookie, which this server has made, or one with the same join code.
+func (s *Server) who(r *http.Request) (string, bool) {
 	c, err := r.Cookie(cookieName)
 	if err != nil {
 		return "", false
 	}
 	text, mac, _ := strings.Cut(c.Value, ".")
 	name, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil || subtle.ConstantTimeCompare([]byte(mac), []byte(s.sign("person", string(name)))) != 1 {
+	if err != nil || subtle.ConstantTimeCompare([]byte(mac), []byte(sign(s.person, string(name)))) != 1 {
 		return "", false
 	}
 	return string(name), true
@@ -220,6 +236,17 @@ func setCookie(w http.ResponseWriter, name, value string) {
 
 // names are those that people may give themselves: none that is a formula, a tag, or more than a line.
 var names = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._'’-]{0,39}$`)
+
+// plainName writes a name in one way: without blanks around it, and letters that nobody sees.
+func plainName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+			return -1
+		}
+		return r
+	}, name)
+	return norm.NFC.String(strings.Join(strings.Fields(name), " "))
+}
 
 // decode reads a body of JSON.
 func decode(w http.ResponseWriter, r *http.Request, into any) bool {
@@ -251,28 +278,54 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request) {
 	if !decode(w, r, &in) {
 		return
 	}
-	name := strings.Join(strings.Fields(in.Name), " ")
+	name := plainName(in.Name)
 	if name == "" {
 		name = "p-" + random(4)
 	} else if !names.MatchString(name) {
 		refuse(w, http.StatusBadRequest, "A name has letters, digits, blanks, and . _ ' -, at most 40, and begins with a letter or digit.")
 		return
 	}
-	if subtle.ConstantTimeCompare([]byte(strings.ToUpper(strings.TrimSpace(in.Code))), []byte(s.Code)) != 1 && s.Code != "" {
-		s.mu.Lock()
-		slow := !s.joins.take(time.Now(), wrongCodes, wrongAtOnce)
-		s.mu.Unlock()
-		if slow {
-			refuse(w, http.StatusTooManyRequests, "Too many wrong codes. Wait a little.")
-		} else {
-			refuse(w, http.StatusForbidden, "This is not the code.")
-		}
+	switch tried, right := s.try(r, strings.ToUpper(strings.TrimSpace(in.Code))); {
+	case !tried:
+		refuse(w, http.StatusTooManyRequests, "Too many wrong codes. Wait a little.")
+		return
+	case !right:
+		refuse(w, http.StatusForbidden, "This is not the code.")
 		return
 	}
-	setCookie(w, cookieName, base64.RawURLEncoding.EncodeToString([]byte(name))+"."+s.sign("person", name))
+	setCookie(w, cookieName, base64.RawURLEncoding.EncodeToString([]byte(name))+"."+sign(s.person, name))
 	reply(w, http.StatusOK, struct {
 		Name string `json:"name"`
 	}{name})
+}
+
+// try tells whether a code is the right one, unless too many wrong ones came from the same address: then not even the right one is told from them.
+func (s *Server) try(r *http.Request, code string) (tried, right bool) {
+	if s.Code == "" {
+		return true, true
+	}
+	from, _ := netip.ParseAddrPort(r.RemoteAddr)
+	addr := from.Addr().Unmap()
+	if net64, err := addr.Prefix(64); addr.Is6() && err == nil { // of which one machine has all
+		addr = net64.Addr()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := s.joins[addr]
+	if b == nil {
+		if len(s.joins) >= mostJoins {
+			clear(s.joins)
+		}
+		b = &bucket{}
+		s.joins[addr] = b
+	}
+	if !b.take(time.Now(), wrongCodes, wrongAtOnce) {
+		return false, false
+	}
+	if right = subtle.ConstantTimeCompare([]byte(code), []byte(s.Code)) == 1; right {
+		b.tokens++
+	}
+	return true, right
 }
 
 // random returns n random bytes, in hexadecimal digits.
@@ -287,7 +340,7 @@ func randomBytes(n int) []byte {
 // known lets those in who have joined, and not more often than a person can.
 func (s *Server) known(h func(w http.ResponseWriter, r *http.Request, v *visitor)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		name, ok := s.person(r)
+		name, ok := s.who(r)
 		if !ok {
 			refuse(w, http.StatusUnauthorized, "Join first.")
 			return
@@ -396,23 +449,27 @@ func (v *visitor) claim(id string, said int) (q issued, o *outcome, mine bool) {
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor) {
 	var in struct {
 		ID   string `json:"id"`
-		Said int    `json:"said"`
+		Said *int   `json:"said"`
 		MS   int64  `json:"ms"`
 	}
 	if !decode(w, r, &in) {
 		return
 	}
-	now := time.Now()
+	if in.Said == nil {
+		refuse(w, http.StatusBadRequest, "this is no request of the page")
+		return
+	}
+	said, now := *in.Said, time.Now()
 	s.mu.Lock()
-	q, o, mine := v.claim(in.ID, in.Said)
+	q, o, mine := v.claim(in.ID, said)
 	s.mu.Unlock()
 	switch {
 	case o == nil:
 		refuse(w, http.StatusGone, "This question is not open. Here is another one.")
 		return
 	case mine:
-		took := min(max(0, time.Duration(in.MS)*time.Millisecond), now.Sub(q.at)) // by the clock that never goes back
-		o.err = s.take(ask.Answer{Question: q.q, Said: in.Said, Person: v.name, At: now, Took: took})
+		took := time.Duration(min(max(0, in.MS), now.Sub(q.at).Milliseconds())) * time.Millisecond // by the clock that never goes back
+		o.err = s.take(ask.Answer{Question: q.q, Said: said, Person: v.name, At: now, Took: took})
 		if o.err != nil {
 			s.mu.Lock()
 			delete(v.done, in.ID)
@@ -431,7 +488,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, v *visitor) {
 			s.Log("an answer is not kept, and its sender is told so: %v", o.err)
 		}
 		refuse(w, http.StatusServiceUnavailable, "The answer could not be kept. Press again.")
-	case o.said != in.Said:
+	case o.said != said:
 		refuse(w, http.StatusConflict, "This question has another answer already. Here is another question.")
 	default:
 		reply(w, http.StatusOK, s.ask(v))
@@ -452,7 +509,7 @@ func (s *Server) take(a ask.Answer) error {
 // item sends a picture to those who have joined, and to the asker.
 func (s *Server) item(w http.ResponseWriter, r *http.Request) {
 	n, err := strconv.Atoi(r.PathValue("n"))
-	if _, ok := s.person(r); !ok && !s.asker(r) {
+	if _, ok := s.who(r); !ok && !s.asker(r) {
 		refuse(w, http.StatusUnauthorized, "Join first.")
 		return
 	}

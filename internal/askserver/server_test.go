@@ -3,6 +3,8 @@ package askserver
 import (
 	"bytes"
 	"context"
+	"crypto/pbkdf2"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -184,6 +186,26 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// What names no place is no answer, least of all the first place.
+func TestSaysNothing(t *testing.T) {
+	odd, err := ask.New(rand.NewPCG(1, 2), 6, ask.Params{Kind: ask.KindOdd})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, pictures(t, 6), Config{Session: odd})
+	c := s.client()
+	c.join(t, "Ann")
+	q := c.question(t)
+	for _, body := range []string{`{"id":%q}`, `{"id":%q,"said":null,"ms":1}`} {
+		if status, got := c.do(t, "POST", "/answer", fmt.Sprintf(body, q.ID)); status != 400 {
+			t.Errorf("%s: %d %s", body, status, got)
+		}
+	}
+	if status, body := c.do(t, "POST", "/answer", said(q.ID, 0)); status != 200 || s.written(t) != 1 {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
 // The same answer from many tabs at once is one, and each is told so.
 func TestDoubled(t *testing.T) {
 	s := serve(t, pictures(t, 6), Config{})
@@ -263,15 +285,66 @@ func TestJoin(t *testing.T) {
 	if last != 429 {
 		t.Errorf("the last of many wrong codes: %d", last)
 	}
-	// A cookie of who knows another code, or none.
+	// Then the right code is not told either, to who tries: others go on.
+	if status, body := s.client().do(t, "POST", "/join", `{"name":"","code":"ABCD2345"}`); status != 429 {
+		t.Errorf("the right code after many wrong ones: %d %s", status, body)
+	}
+	from := func(addr, code string) (bool, bool) { return s.try(&http.Request{RemoteAddr: addr}, code) }
+	for range wrongAtOnce + 1 {
+		if tried, right := from("10.0.0.1:1", "ABCD2345"); !tried || !right {
+			t.Fatal("right codes are limited")
+		}
+		from("[2001:db8::1]:1", "x")
+	}
+	if tried, _ := from("[2001:db8::ffff]:1", "x"); tried {
+		t.Error("a machine has all addresses of its network of 64 bits, and tries from each")
+	}
+	for i := range mostJoins {
+		from(fmt.Sprintf("10.1.%d.%d:1", i/256, i%256), "x")
+	}
+	if len(s.joins) > mostJoins {
+		t.Errorf("%d addresses are remembered", len(s.joins))
+	}
+	// A cookie of who knows another code, or none, or tries codes fast.
+	quick, err := pbkdf2.Key(sha256.New, "ABCD2345", []byte("metriclab ask person"), 1, sha256.Size)
+	if err != nil {
+		t.Fatal(err)
+	}
 	other := serve(t, pictures(t, 6), Config{Code: "ZZZZ"})
-	for _, value := range []string{"QW5u." + other.sign("person", "Ann"), "QW5u.", "QW5u", ".", "QW5u." + s.sign("person", "Ben"), "QW5u." + s.sign("asker", "Ann")} {
+	for _, value := range []string{"QW5u." + sign(other.person, "Ann"), "QW5u." + sign(quick, "Ann"), "QW5u.", "QW5u", ".", "QW5u." + sign(s.person, "Ben"), "QW5u." + sign([]byte(s.Key), "Ann")} {
 		if status, _ := s.client().do(t, "GET", "/question", "", "Cookie", cookieName+"="+value); status != 401 {
 			t.Errorf("the cookie %q: %d", value, status)
 		}
 	}
-	if status, _ := s.client().do(t, "GET", "/question", "", "Cookie", cookieName+"=QW5u."+s.sign("person", "Ann")); status != 200 {
+	if status, _ := s.client().do(t, "GET", "/question", "", "Cookie", cookieName+"=QW5u."+sign(s.person, "Ann")); status != 200 {
 		t.Errorf("the right cookie: %d", status)
+	}
+}
+
+// A name is written in one way, and is seen.
+func TestPlainName(t *testing.T) {
+	for name, want := range map[string]string{" Ann  B ": "Ann B", "Zoe\u0308": "Zo\u00eb", "\u3164": "", "A\u034fn\ufe0fn\uffa0": "Ann", "\U000e0100": "", "名前": "名前"} {
+		if got := plainName(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// How long an answer took is at most the time since the question, whatever the page says.
+func TestTook(t *testing.T) {
+	s := serve(t, pictures(t, 6), Config{})
+	c := s.client()
+	c.join(t, "Ann")
+	for ms, least := range map[string]time.Duration{"9223372036855": 5 * time.Millisecond, "9223372036854775807": 5 * time.Millisecond, "-5": 0} {
+		q := c.question(t)
+		time.Sleep(10 * time.Millisecond)
+		if status, body := c.do(t, "POST", "/answer", fmt.Sprintf(`{"id":%q,"said":1,"ms":%s}`, q.ID, ms)); status != 200 {
+			t.Fatalf("%s: %d %s", ms, status, body)
+		}
+		all := s.Session.Answers()
+		if took := all[len(all)-1].Took; took < least || took > time.Minute {
+			t.Errorf("%s ms: %v", ms, took)
+		}
 	}
 }
 
@@ -298,7 +371,11 @@ func TestServedFiles(t *testing.T) {
 		t.Skip("this system makes no links: ", err)
 	}
 	put(t, filepath.Join(dir, "p003.png"), "<script>alert(1)</script>")
-	for _, path := range []string{"/item/1", "/item/2"} {
+	put(t, filepath.Join(dir, "hidden"), "a secret that is no picture")
+	if err := errors.Join(os.Remove(filepath.Join(dir, "p000.png")), os.Symlink("hidden", filepath.Join(dir, "p000.png"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/item/0", "/item/1", "/item/2"} {
 		if status, body := c.do(t, "GET", path, ""); status != 404 || strings.Contains(body, "secret") {
 			t.Errorf("%s: %d %q", path, status, body)
 		}
@@ -378,6 +455,11 @@ func TestHeaders(t *testing.T) {
 	}
 	if bytes.Contains(page, []byte("hides nothing")) {
 		t.Error("on the loopback the page warns of plain HTTP")
+	}
+	for _, host := range []string{"localhost", "127.0.0.1", "[::1]"} { // port 80
+		if _, body := c.do(t, "GET", "/", "", "Host", host); strings.Contains(body, "hides nothing") {
+			t.Errorf("on %s the page warns of plain HTTP", host)
+		}
 	}
 	if _, body := c.do(t, "GET", "/", "", "Host", "10.1.2.3:8765"); !strings.Contains(body, "hides nothing") {
 		t.Error("to others the page does not say what plain HTTP means")

@@ -227,6 +227,16 @@ func TestWritten(t *testing.T) {
 	}
 }
 
+// A question that was open for a month has an answer that can be read again.
+func TestLongAgo(t *testing.T) {
+	names := []string{"a", "b", "c"}
+	a := Answer{Question: Question{Items: [3]int{0, 1, 2}}, Said: 1, Took: 30 * 24 * time.Hour}
+	got, err := KindCompare.ReadWritten(strings.NewReader(string(KindCompare.Header())+string(KindCompare.Line(names, a))), "f.csv", names)
+	if err != nil || got.Answers[0].Took != a.Took {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestUnreadable(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	head := string(KindCompare.Header())
@@ -234,8 +244,12 @@ func TestUnreadable(t *testing.T) {
 		"x,y\n":                  "another kind",
 		string(KindOdd.Header()): "another kind",
 		head + "a,b\n":           "f.csv:2: 2 cells",
-		head + "a,b,c,c,a,random,x,2026-01-02T03:04:05Z,1\n":   "no answer to what was shown",
-		head + "a,b,c,b,b,random,x,2026-01-02T03:04:05Z,1\n":   "3 different ones",
+		head + "a,b,c,c,a,random,x,2026-01-02T03:04:05Z,1\n": "no answer to what was shown",
+		head + "a,b,b,b,b,random,x,2026-01-02T03:04:05Z,1\n": "3 different ones",
+		head + "a,b,d,b,c,random,x,2026-01-02T03:04:05Z,1\n": "no answer to what was shown", // fit would learn another answer
+		"\n\n":             "it has no answers, and is not empty", // without a header none of its answers could be read
+		head + "\n\na,b\n": "f.csv:4: 2 cells",
+		head + "\"a,b\n":   "f.csv:2: extraneous or missing",
 		head + "a,b,c,b,c,luck,x,2026-01-02T03:04:05Z,1\n":     "luck",
 		head + "a,b,c,b,c,random,x,yesterday,1\n":              "yesterday",
 		head + "a,b,c,b,c,random,x,2026-01-02T03:04:05Z,-\n":   "ms: ",
@@ -329,6 +343,32 @@ func TestReportOfNoise(t *testing.T) {
 	r, err := s.Report(t.Context(), nil)
 	if err != nil || r.Wrong.Least > .5 || r.Wrong.Most < .4 {
 		t.Errorf("%+v, %v", r.Wrong, err)
+	}
+}
+
+// Eight answers an item are not enough for two hundred items, where twice as many halve the error: the last hundred of many tell nothing of it.
+func TestEnoughOfMany(t *testing.T) {
+	const n, m = 200, 1600
+	s := session(t, n, Params{})
+	rng := rand.New(rand.NewPCG(5, 6))
+	x := make([][2]float64, n)
+	for i := range x {
+		x[i] = [2]float64{rng.Float64(), rng.Float64()}
+	}
+	apart := func(i, j int) float64 { return math.Hypot(x[i][0]-x[j][0], x[i][1]-x[j][1]) }
+	for range m {
+		q := s.Next("a")
+		a := Answer{Question: q, Said: 1, Person: "a"}
+		if apart(q.Items[0], q.Items[2]) < apart(q.Items[0], q.Items[1]) {
+			a.Said = 2
+		}
+		if err := s.Learn(a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := s.Report(t.Context(), nil)
+	if err != nil || r.Last != m/4 || r.Enough() || r.Wrong.Of < .1 {
+		t.Errorf("%+v after the last %d, %+v wrong, %v", r.Gain, r.Last, r.Wrong, err)
 	}
 }
 

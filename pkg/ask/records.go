@@ -3,6 +3,7 @@ package ask
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -67,9 +68,10 @@ func (k Kind) ReadWritten(r io.Reader, name string, names []string) (Written, er
 	all := raw
 	raw = raw[:bytes.LastIndexByte(raw, '\n')+1]
 	out := Written{Whole: int64(len(raw))}
+	noAnswers := fmt.Errorf("%s: it has no answers, and is not empty: want a file that metriclab ask has made, or none", name)
 	if len(raw) == 0 {
 		if !bytes.HasPrefix(k.Header(), all) {
-			return Written{}, fmt.Errorf("%s: it has no answers, and is not empty: want a file that metriclab ask has made, or none", name)
+			return Written{}, noAnswers
 		}
 		return out, nil
 	}
@@ -80,15 +82,24 @@ func (k Kind) ReadWritten(r io.Reader, name string, names []string) (Written, er
 	}
 	in := csv.NewReader(bytes.NewReader(raw))
 	in.FieldsPerRecord = -1
-	for n := 1; ; n++ {
+	for first := true; ; first = false {
 		cells, err := in.Read()
 		if err == io.EOF {
+			if first {
+				return Written{}, noAnswers
+			}
 			return out, nil
 		}
-		if err == nil && n == 1 && !slices.Equal(cells, columns[k]) {
+		var n int
+		if p := (*csv.ParseError)(nil); errors.As(err, &p) {
+			n, err = p.StartLine, p.Err
+		} else {
+			n, _ = in.FieldPos(0)
+		}
+		if err == nil && first && !slices.Equal(cells, columns[k]) {
 			err = fmt.Errorf("columns %s, want %s: it has answers of another kind, or of another program", strings.Join(cells, ","), strings.Join(columns[k], ","))
 		}
-		if err == nil && n > 1 {
+		if err == nil && !first {
 			var a Answer
 			var known bool
 			a, known, err = k.answer(cells, at)
@@ -125,7 +136,13 @@ func (k Kind) answer(cells []string, at map[string]int) (a Answer, known bool, e
 	case KindOdd:
 		a.Said = slices.Index(cells[3:6], cells[0])
 	}
-	if a.Said < 0 || k == KindCompare && a.Said == 0 {
+	said, seen := slices.Clone(cells[:k.shown()]), make([]string, 0, 3)
+	for _, c := range shown {
+		seen = append(seen, cells[c])
+	}
+	slices.Sort(said)
+	slices.Sort(seen)
+	if a.Said < 0 || k == KindCompare && a.Said == 0 || !slices.Equal(said, seen) {
 		return a, false, fmt.Errorf("%q is no answer to what was shown", strings.Join(cells[:3], ","))
 	}
 	rest := cells[len(cells)-4:]
@@ -136,9 +153,10 @@ func (k Kind) answer(cells []string, at map[string]int) (a Answer, known bool, e
 	if a.At, err = time.Parse(time.RFC3339Nano, rest[2]); err != nil {
 		return a, false, fmt.Errorf("time: %q is not allowed, want such as 2026-01-31T12:00:00Z", rest[2])
 	}
-	ms, err := strconv.ParseInt(rest[3], 10, 32)
-	if err != nil || ms < 0 {
-		return a, false, fmt.Errorf("ms: %q is not allowed, want a whole number from 0 to %d", rest[3], math.MaxInt32)
+	const most = int64(math.MaxInt64 / time.Millisecond)
+	ms, err := strconv.ParseInt(rest[3], 10, 64)
+	if err != nil || ms < 0 || ms > most {
+		return a, false, fmt.Errorf("ms: %q is not allowed, want a whole number from 0 to %d", rest[3], most)
 	}
 	a.Took = time.Duration(ms) * time.Millisecond
 	return a, known, nil

@@ -101,6 +101,7 @@
   async function poll() {
     try {
       const r = await fetch("/live/state"), s = await r.json();
+      if (r.status === 403) { return say("The program was started again, or another one: open the address that it printed."); }
       if (!r.ok) { throw new Error(s.error); }
       say("");
       numbers([["answers", s.answers], [s.everybody === 1 ? "person" : "people", s.everybody], ["here now", s.here], ["items", s.items]]);
