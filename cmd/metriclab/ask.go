@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
@@ -16,7 +17,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/askserver"
 	"metriclab/internal/atomicfile"
@@ -299,12 +299,11 @@ func (f *askFlags) checkVectors(ctx context.Context, a *app, names []string) err
 		return err
 	}
 	defer in.File.Close()
-	all := make([]int, in.File.Rows())
-	for i := range all {
-		all[i] = i
-	}
-	if _, err := atOnce(ctx, func() (*mat.Dense, error) { return in.File.Select(all) }); err != nil { // no number is NaN
-		return err
+	row := make([]float64, in.File.Dim())
+	for i := range in.File.Rows() { // no number is NaN
+		if err := errors.Join(ctx.Err(), in.File.ReadRows(row, i)); err != nil {
+			return err
+		}
 	}
 	if in.Objects.Names != nil {
 		known := slices.Sorted(slices.Values(in.Objects.Names))
