@@ -3,9 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
 	"net"
