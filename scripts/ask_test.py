@@ -110,6 +110,7 @@ def compare(driver):
         until(driver, 7)
         keys.send_keys(Keys.TAB, Keys.ENTER)  # without a mouse, and without the keys of the page
         until(driver, 8)
+        check(driver.execute_script("return document.activeElement.id") == "prompt", "after an answer the focus is nowhere: a reader of the screen does not hear the question")
         # Another tab is the same person, and the first one goes on.
         first = driver.current_window_handle
         driver.switch_to.new_window("tab")
@@ -143,7 +144,13 @@ def compare(driver):
         check("are random" in driver.find_element(By.ID, "choosing").text, "the live page does not say how questions are chosen")
         check("key=" not in driver.current_url, "the key stays in the address")
         check(driver.find_element(By.ID, "people").text.startswith("Ann 50"), "the live page has other people: " + driver.find_element(By.ID, "people").text)
-        time.sleep(1)  # marks move to their places
+        wait("the last report", lambda: "After 50 answers" in driver.find_element(By.ID, "maptext").text)
+        again = driver.execute_async_script("""
+            var done = arguments[0], n = 0;
+            var seen = new MutationObserver(() => n++);
+            document.querySelectorAll("[aria-live], [role=alert]").forEach(e => seen.observe(e, {childList: true, characterData: true, subtree: true}));
+            setTimeout(() => done(n), 5000);""")
+        check(again == 0, f"what has not changed is read aloud {again} times in 5 s")
         shape(driver, "live")
     log = (folder / "log").read_text()
     check(all((folder / "answers" / name).is_file() for name in ["coordinates.csv", "map.json", "map.svg"]), "at the end there is no map: " + log)

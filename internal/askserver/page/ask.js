@@ -5,7 +5,10 @@
   let question = null, shownAt = 0, ready = false, answers = 0;
 
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));
-  const say = (text) => { $("say").textContent = text; $("say").hidden = !text; };
+  const say = (text) => {
+    if ($("say").textContent !== text) { $("say").textContent = text; } // else it is read aloud again
+    $("say").hidden = !text;
+  };
 
   // send asks the server until it answers. An answer that is sent twice counts once.
   async function send(path, body) {
@@ -79,6 +82,7 @@
     }
     $("join").hidden = true;
     $("ask").hidden = false;
+    $("prompt").focus({ preventScroll: true }); // the button that was pressed is gone: Tab goes on here, and the question is read aloud
     $("count").textContent = (q.name.startsWith("p-") ? "" : q.name + ": ") + (answers === 1 ? "1 answer" : answers + " answers");
     try {
       await Promise.all(seen);

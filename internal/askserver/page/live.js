@@ -1,7 +1,8 @@
 "use strict";
 (() => {
   const $ = (id) => document.getElementById(id);
-  const say = (text) => { $("say").textContent = text; $("say").hidden = !text; };
+  const put = (id, text) => { if ($(id).textContent !== text) { $(id).textContent = text; } }; // else it is read aloud every two seconds
+  const say = (text) => { put("say", text); $("say").hidden = !text; };
   const percent = (x) => (100 * x).toFixed(1) + " %";
   const range = (s) => percent(s.of) + " (95 %: " + (100 * s.least).toFixed(1) + " to " + percent(s.most) + ")";
 
@@ -73,13 +74,13 @@
   }
 
   function words(s) {
-    $("verdict").textContent = s.wrong.n
+    put("verdict", s.wrong.n
       ? "Of " + s.wrong.n + " held-out answers to random questions the map predicts " + range(s.wrong) + " wrongly; guessing " + percent(s.chance) + "."
-      : "Too few answers to random questions yet.";
+      : "Too few answers to random questions yet.");
     $("stop").className = s.enough ? "enough" : "";
-    $("stop").textContent = !s.gain.n ? "" : s.enough
+    put("stop", !s.gain.n ? "" : s.enough
       ? "Enough: the last " + s.last + " answers lowered the error by less than " + (100 * Math.max(0, s.gain.most)).toFixed(1) + " percentage points."
-      : "The last " + s.last + " answers lowered the error by " + (100 * s.gain.of).toFixed(1) + " percentage points (95 %: " + (100 * s.gain.least).toFixed(1) + " to " + (100 * s.gain.most).toFixed(1) + "). More may pay.";
+      : "The last " + s.last + " answers lowered the error by " + (100 * s.gain.of).toFixed(1) + " percentage points (95 %: " + (100 * s.gain.least).toFixed(1) + " to " + (100 * s.gain.most).toFixed(1) + "). More may pay.");
     $("agree").textContent = s.agreement.n ? "Asked the same again, people answered the same in " + range(s.agreement) + " of " + s.agreement.n + " answers." : "";
     $("choosing").textContent = s.choose === "random" ? "All questions are random, but for those asked again."
       : "Questions are chosen by " + s.choose + ", " + Math.round(100 * s.random) + " % are random. Random is as good: on people's answers choosing was nowhere seen to pay. With --simulate you can try it on yours.";
