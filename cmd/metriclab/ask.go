@@ -200,6 +200,11 @@ func (a *app) ask(c *cobra.Command, f *askFlags, args []string) error {
 	if err != nil {
 		return usageError{fmt.Errorf("%s: %w", args[0], err)}
 	}
+	l, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
 	if err := os.MkdirAll(f.out, 0o777); err != nil {
 		return err
 	}
@@ -229,11 +234,6 @@ func (a *app) ask(c *cobra.Command, f *askFlags, args []string) error {
 	if err := atomicfile.Replace(filepath.Join(f.out, "items.txt"), []byte(strings.Join(items.Names, "\n")+"\n")); err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", f.listen)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
 	if f.others() {
 		f.code = strings.ToUpper(cmp.Or(f.code, askserver.NewCode()))
 	}

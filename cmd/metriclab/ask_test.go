@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +23,11 @@ func TestAskRefuses(t *testing.T) {
 	writeTest(t, filepath.Join("answers", "answers.csv"), "x,y\n")
 	strangers := string(ask.KindCompare.Header()) + string(ask.KindCompare.Line([]string{"x", "y", "z"}, ask.Answer{Question: ask.Question{Items: [3]int{0, 1, 2}}, Said: 1}))
 	writeTest(t, filepath.Join("strangers", "answers.csv"), strangers)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
 	say(t, []said{
 		{"ask", 2, []string{"takes a folder of pictures or a file"}, nil},
 		{"ask a b", 2, []string{"takes a folder of pictures or a file"}, nil},
@@ -38,6 +44,7 @@ func TestAskRefuses(t *testing.T) {
 		{"ask words.txt --host https://room.example --host room.example:443", 2, []string{`flag --host: "https://room.example"`, `flag --host: "room.example:443"`}, nil},
 		{"ask words.txt --listen bad --out none", 2, []string{"flag --listen: address bad: missing port"}, nil},
 		{"ask words.txt --listen :99999 --out none", 2, []string{"flag --listen: address 99999: invalid port"}, nil},
+		{"ask words.txt --listen " + taken.Addr().String() + " --out none", 1, []string{"listen tcp " + taken.Addr().String()}, nil},
 		{"ask words.txt --vectors nan.npy --out none", 1, []string{"nan.npy: row 1, column 0: NaN"}, nil},
 		{"ask words.txt --out strangers", 2, []string{"no answer in " + filepath.Join("strangers", "answers.csv") + " is about items of words.txt"}, nil},
 		{"ask words.txt --flip .1 --trials 3", 2, []string{"flag --trials: only together with --simulate", "flag --flip: only together with --simulate"}, nil},
