@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -117,7 +118,8 @@ func TestSparse(t *testing.T) {
 	}
 }
 
-// TestFewAndWhole: what is computed entry by entry has the bits of what is computed by rows.
+// TestFewAndWhole: what is computed entry by entry has the bits of what is computed by rows; where gonum's sums fuse products, on systems other
+// than amd64, all but the last digits, of numbers below 100.
 func TestFewAndWhole(t *testing.T) {
 	const dim = 64
 	rng := rand.New(rand.NewPCG(6, 6))
@@ -134,7 +136,7 @@ func TestFewAndWhole(t *testing.T) {
 	l.rows[3], l.rows[40] = nil, nil
 	for range 200 {
 		a, y := vector(), vector()
-		if got, want := l.similarity(a, y), y.DotDense(l.image(a)); got != want {
+		if got, want := l.similarity(a, y), y.DotDense(l.image(a)); got != want && (runtime.GOARCH == "amd64" || math.Abs(got-want) > 1e-12) {
 			t.Fatalf("similarity %v by entries, %v by rows", got, want)
 		}
 	}
