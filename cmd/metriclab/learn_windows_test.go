@@ -31,9 +31,9 @@ var interrupts = []interruption{{
 	},
 }}
 
-// portable returns what the command printed as it would be on Linux: paths with
-// slashes, also in JSON, and the words of its system for a missing file.
+// portable returns what the command printed as it would be on Linux: paths with slashes, also in JSON, and its name of a call and its words for a
+// missing file.
 func portable(text string) string {
 	const missing = "no such file or directory"
-	return strings.NewReplacer(`\\`, "/", `\`, "/", syscall.ERROR_FILE_NOT_FOUND.Error(), missing, syscall.ERROR_PATH_NOT_FOUND.Error(), missing).Replace(text)
+	return strings.NewReplacer(`\\`, "/", `\`, "/", "GetFileAttributesEx ", "stat ", syscall.ERROR_FILE_NOT_FOUND.Error(), missing, syscall.ERROR_PATH_NOT_FOUND.Error(), missing).Replace(text)
 }

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -101,7 +102,7 @@ func Explain(ctx context.Context, sel []Selected, cfg Config) ([]Explained, erro
 			x := ExplainedClaim{ClaimEntry: newClaimEntry(s.Spec, c), Ours: c.Ours, Table: c.Table(), Robustness: s.robustness(c)}
 			x.Seeds = s.reseeded[c.ID]
 			if figure := s.figure(x.View); figure != "" {
-				x.Figure = s.Dir + "/" + figure
+				x.Figure = filepath.ToSlash(s.Dir) + "/" + figure // it is told to programs, too
 			}
 			e.Claims = append(e.Claims, x)
 		}
