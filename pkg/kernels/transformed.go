@@ -20,8 +20,8 @@ const TransformedKind = "kernels/transformed"
 //
 //	K(x, z) = α·κ(x, z) + k(x)ᵀSk(z),  k(x) = (κ(s₁, x), …, κ(s_m, x)),
 //
-// of α ≥ 0, m support points s_i in R^d and a symmetric m×m matrix S. With φ the feature map of
-// κ and Φ = (φ(s₁), …, φ(s_m)), it is the kernel φ(x)ᵀWφ(z) of the linear transformation W =
+// of α ≥ 0, m support points s_i in R^d and a symmetric m×m matrix S. Let φ be the feature map of
+// κ and Φ = (φ(s₁), …, φ(s_m)). Then it is the kernel φ(x)ᵀWφ(z) of the linear transformation W =
 // αI + ΦSΦᵀ (Jain, Kulis, Davis, Dhillon, Metric and Kernel Learning Using a Linear
 // Transformation, JMLR 13, 2012, Eqs. 6 and 18). S need not be positive semi-definite; W is.
 // Unlike the distance of a Metric, that of W with α > 0 sees what is orthogonal to all φ(s_i),
