@@ -275,6 +275,18 @@ func TestShowViewOfUnknownName(t *testing.T) {
 	ShowView(toy(&runs), "w", "smoke")
 }
 
+func TestCut(t *testing.T) {
+	for _, test := range []struct{ rows, kept, rest int }{{0, 0, 0}, {mostRows, mostRows, 0}, {mostRows + 1, fewRows, mostRows + 1 - fewRows}} {
+		table := &plots.TextTable{Head: []string{"a"}, Rows: make([][]string, test.rows)}
+		if rest := cut(table); rest != test.rest || len(table.Rows) != test.kept {
+			t.Errorf("of %d rows %d are shown, %d not; want %d, %d", test.rows, len(table.Rows), rest, test.kept, test.rest)
+		}
+	}
+	if cut(nil) != 0 {
+		t.Error("no table has rows that are not shown")
+	}
+}
+
 func TestWatermark(t *testing.T) {
 	if watermark("full") != "" || watermark("smoke") == "" {
 		t.Errorf("full %q, smoke %q", watermark("full"), watermark("smoke"))
