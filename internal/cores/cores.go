@@ -10,41 +10,104 @@ package cores
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
 
 var (
 	mu       sync.Mutex
-	occupied int // by Occupy
-	extra    int // goroutines of all calls of Do
+	occupied int       // by Occupy
+	extra    int       // goroutines of all calls of Do, but for those that wait
+	waiting  []*helper // for another call
 )
+
+// spins is how often a goroutine looks for what it waits for before it sleeps: some 50 µs. To wake it on another core takes
+// about as long, and many a call of Do is over by then.
+const spins = 1 << 15
+
+// spin reports whether ready became true.
+func spin(ready func() bool) bool {
+	for i := range spins {
+		if ready() {
+			return true
+		}
+		if i%1024 == 1023 {
+			runtime.Gosched()
+		}
+	}
+	return false
+}
 
 // idle returns the cores without work. A process in which nobody occupies a core works on one. The caller holds mu.
 func idle() int { return max(0, runtime.GOMAXPROCS(0)-max(1, occupied)-extra) }
 
-// Idle returns how many goroutines a call of Do would start at this moment, if it had blocks for them.
+// Idle returns how many goroutines would help a call of Do at this moment, if it had blocks for them.
 func Idle() int {
 	mu.Lock()
 	defer mu.Unlock()
 	return idle()
 }
 
-// take counts one more goroutine, if a core is idle.
-func take() bool {
+// A helper is a goroutine for a core. After its part of one call it waits a little for the next.
+type helper struct{ next atomic.Pointer[team] }
+
+func (h *helper) run() {
+	for h.assist(h.next.Swap(nil)) {
+	}
+}
+
+// assist works for t and reports whether there is a next team.
+func (h *helper) assist(t *team) bool {
+	h.work(t)
+	if spin(func() bool { return h.next.Load() != nil }) {
+		return true
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	i := slices.Index(waiting, h)
+	if i < 0 {
+		return true
+	}
+	waiting = slices.Delete(waiting, i, i+1)
+	return false
+}
+
+func (h *helper) work(t *team) {
+	ended := false
+	defer func() {
+		mu.Lock()
+		extra--
+		if ended { // not by runtime.Goexit
+			waiting = append(waiting, h)
+		}
+		mu.Unlock()
+		t.others.Done()
+		t.helpers.Add(-1)
+	}()
+	t.assist()
+	ended = true
+}
+
+// recruit gives the team one more helper, if a core is idle.
+func (t *team) recruit() {
 	mu.Lock()
 	defer mu.Unlock()
 	if idle() == 0 {
-		return false
+		return
 	}
 	extra++
-	return true
-}
-
-func give() {
-	mu.Lock()
-	defer mu.Unlock()
-	extra--
+	t.helpers.Add(1)
+	t.others.Add(1)
+	if last := len(waiting) - 1; last >= 0 {
+		h := waiting[last]
+		waiting = waiting[:last]
+		h.next.Store(t)
+		return
+	}
+	h := new(helper)
+	h.next.Store(t)
+	go h.run()
 }
 
 // All is more cores than there are.
@@ -74,6 +137,7 @@ func With(n int, newWorker func() (f func(block int))) {
 	t := &team{n: int64(n), newWorker: newWorker}
 	defer func() {
 		t.next.Store(t.n) // after a panic of the caller's own block
+		spin(func() bool { return t.helpers.Load() == 0 })
 		t.others.Wait()
 		if fault := t.fault.Load(); fault != nil {
 			panic(*fault)
@@ -87,7 +151,8 @@ type team struct {
 	n         int64
 	newWorker func() func(int)
 	next      atomic.Int64
-	others    sync.WaitGroup
+	others    sync.WaitGroup      // the helpers
+	helpers   atomic.Int64        // not above their number in others
 	fault     atomic.Pointer[any] // of the first of the others that panicked
 }
 
@@ -98,8 +163,8 @@ func (t *team) work() {
 		if i >= t.n {
 			return
 		}
-		if i+1 < t.n && take() {
-			t.others.Go(t.help)
+		if i+1 < t.n {
+			t.recruit()
 		}
 		if f == nil {
 			f = t.newWorker()
@@ -108,8 +173,7 @@ func (t *team) work() {
 	}
 }
 
-func (t *team) help() {
-	defer give()
+func (t *team) assist() {
 	defer func() {
 		if p := recover(); p != nil {
 			t.next.Store(t.n)

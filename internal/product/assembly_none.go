@@ -7,3 +7,9 @@ const assembly = false
 func tileAVX2(int, *float64, *float64, *float64, int, bool) { panic("product: no assembly") }
 
 func tileAVX512(int, *float64, *float64, *float64, int, bool) { panic("product: no assembly") }
+
+func rowsAVX2(int, *float64, int, *float64, *float64, *float64, *float64) {
+	panic("product: no assembly")
+}
+
+func packAVX2(int, *float64, int, *float64, int) { panic("product: no assembly") }

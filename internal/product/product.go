@@ -108,10 +108,15 @@ func gemm(p path, tA, tB blas.Transpose, a, b, dst blas64.General, add bool) {
 // blas.ConjTrans, and leaves what is below the diagonal. It computes that triangle only. Syrk panics if
 // dst.Uplo is not blas.Upper (which that of a mat.SymDense is), and as Gemm does.
 func Syrk(t blas.Transpose, a blas64.General, dst blas64.Symmetric) {
-	syrk(current, t, a, dst)
+	syrk(current, t, a, dst, false)
 }
 
-func syrk(p path, t blas.Transpose, a blas64.General, dst blas64.Symmetric) {
+// SyrkAdd is to Syrk what GemmAdd is to Gemm.
+func SyrkAdd(t blas.Transpose, a blas64.General, dst blas64.Symmetric) {
+	syrk(current, t, a, dst, true)
+}
+
+func syrk(p path, t blas.Transpose, a blas64.General, dst blas64.Symmetric, add bool) {
 	if dst.Uplo != blas.Upper {
 		panic("product: dst.Uplo is not blas.Upper")
 	}
@@ -126,15 +131,19 @@ func syrk(p path, t blas.Transpose, a blas64.General, dst blas64.Symmetric) {
 		panic("product: dst overlaps a factor")
 	}
 	switch {
-	case factor.n == 0:
+	case factor.n == 0 || factor.depth == 0 && add:
 	case factor.depth == 0:
 		for i := range dst.N {
 			clear(dst.Data[i*dst.Stride:][i:dst.N])
 		}
 	case p == viaGonum:
-		blas64.Syrk(t, 1, a, 0, dst)
+		beta := 0.0
+		if add {
+			beta = 1
+		}
+		blas64.Syrk(t, 1, a, beta, dst)
 	default:
-		multiply(task{path: p, left: factor, right: factor, dst: square, upper: true})
+		multiply(task{path: p, left: factor, right: factor, dst: square, add: add, upper: true})
 	}
 }
 
@@ -245,8 +254,11 @@ func lines(m blas64.General, rows bool) factor {
 const (
 	blockRows  = 144
 	blockDepth = 256
-	blockCols  = 960
+	blockCols  = 1008
 )
+
+// everyTile is a multiple of the columns of every tile.
+const everyTile = 48
 
 // A shape is that of a tile, whose sums stay in registers: 12 of 16 registers of 256 bits, 24 of 32 of 512 bits.
 type shape struct{ rows, cols int }
@@ -281,11 +293,13 @@ type task struct {
 	left, right factor
 	dst         blas64.General
 	add, upper  bool
+	width       int // of a stripe
 }
 
 func multiply(t task) {
 	t.path = t.suited(t.left.n, t.right.n)
 	n := divide(t.right.n, blockCols)
+	t.width = up(divide(t.right.n, n), everyTile) // of equal width, since each packs the left factor
 	if n > 1 && t.several(t.right.n, t.left.depth) {
 		all := t                                           // so that a small task stays off the heap
 		cores.Do(n, func(s int) { all.stripe(n - 1 - s) }) // of an upper triangle the last is the largest
@@ -305,7 +319,7 @@ func (t *task) several(n, depth int) bool {
 	return work >= sharedWork
 }
 
-// A stripe is n ≤ blockCols columns of dst from j on.
+// A stripe is n ≤ width ≤ blockCols columns of dst from j on.
 type stripe struct {
 	task
 	j, n   int
@@ -322,12 +336,12 @@ var stripes = sync.Pool{New: func() any { return new(stripe) }}
 // stripe does the s-th stripe of a task.
 func (t task) stripe(s int) {
 	w := stripes.Get().(*stripe)
-	w.task, w.j = t, s*blockCols
+	w.task, w.j = t, s*t.width
 	defer func() {
 		w.task = task{} // the pool keeps no matrix
 		stripes.Put(w)
 	}()
-	w.n, w.m, w.height = min(blockCols, t.right.n-w.j), t.left.n, blockRows
+	w.n, w.m, w.height = min(t.width, t.right.n-w.j), t.left.n, blockRows
 	if t.upper {
 		w.m = min(w.m, w.j+w.n)
 	}
@@ -357,13 +371,13 @@ func (t task) stripe(s int) {
 	}
 }
 
-// chunk is how many lines of the right factor a core packs, a multiple of the columns of every tile.
-const chunk = 96
+// chunk is how many lines of the right factor a core packs.
+const chunk = 2 * everyTile
 
 // pack packs a chunk of the right factor.
 func (w *stripe) pack(c int) {
 	c *= chunk
-	pack(w.packed[c*w.depth:], w.right, w.j+c, min(chunk, w.n-c), w.l, w.depth, shapes[w.path].cols)
+	w.path.pack(w.packed[c*w.depth:], w.right, w.j+c, min(chunk, w.n-c), w.l, w.depth, shapes[w.path].cols)
 }
 
 // workspace is what a goroutine needs of its own for a block of rows.
@@ -382,7 +396,7 @@ func (w *stripe) block(b int) {
 	i, j, n, depth, dst, load := b*w.height, w.j, w.n, w.depth, w.dst, w.add || w.l > 0
 	m := min(w.height, w.m-i)
 	own.left = room(own.left, up(m, rows)*depth)
-	pack(own.left, w.left, i, m, w.l, depth, rows)
+	w.path.pack(own.left, w.left, i, m, w.l, depth, rows)
 	for c := 0; c < n; c += cols {
 		b := w.packed[c*depth:][:cols*depth]
 		for r := 0; r < m; r += rows {
@@ -464,17 +478,26 @@ func tileGo(k int, a, b, c []float64, stride int, load bool) {
 
 // pack sets buffer to n lines of f from i on, of each the numbers l to l+depth, as panels of width lines: the l-th
 // numbers of all lines of a panel lie together. The last panel is filled up with zeros.
-func pack(buffer []float64, f factor, i, n, l, depth, width int) {
-	for p := 0; p < n; p += width {
-		panel := buffer[p*depth:][:width*depth]
-		if !f.along && width > 4 && p+width <= n { // the numbers of a panel lie together in each row
+func (p path) pack(buffer []float64, f factor, i, n, l, depth, width int) {
+	for j := 0; j < n; j += width {
+		panel := buffer[j*depth:][:width*depth]
+		if !f.along && width > 4 && j+width <= n { // the numbers of a panel lie together in each row
 			for k := range depth {
-				copy(panel[k*width:][:width], f.data[(l+k)*f.stride+i+p:])
+				copy(panel[k*width:][:width], f.data[(l+k)*f.stride+i+j:])
 			}
 			continue
 		}
 		for q := 0; q < width; q += 4 { // four lines at a time; width is a multiple of 4
-			packFour(panel[q:], f, i+p+q, min(4, n-p-q), l, depth, width)
+			from, done := i+j+q, 0
+			if f.along && p >= viaAVX2 && j+q+4 <= n && depth >= 4 {
+				done = depth &^ 3
+				at := from*f.stride + l
+				_, _ = f.data[at+3*f.stride+done-1], panel[q+(done-1)*width+3]
+				packAVX2(done, &f.data[at], f.stride, &panel[q], width)
+			}
+			if done < depth {
+				packFour(panel[q+done*width:], f, from, min(4, n-j-q), l+done, depth-done, width)
+			}
 		}
 	}
 }

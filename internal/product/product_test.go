@@ -140,28 +140,29 @@ func TestSyrk(t *testing.T) {
 		for _, trans := range transposes {
 			rows, cols := op(trans, n, k)
 			a := rare(r, random(r, rows, cols, cols+1))
-			square := random(r, n, n, n+1)
 			back := blas.Trans
 			if trans == blas.Trans {
 				back = blas.NoTrans
 			}
-			gemm(viaGo, trans, back, a, a, square, false)
 			for _, p := range append(paths(), viaGonum) {
-				dst := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n + 2, Data: random(r, n, n, n+2).Data}
-				old := append([]float64(nil), dst.Data...)
 				if p == viaGonum { // other bits, and other special values
 					a = random(r, rows, cols, cols+1)
-					gemm(viaGo, trans, back, a, a, square, false)
 				}
-				syrk(p, trans, a, dst)
-				for i := range n {
-					for j := range dst.Stride {
-						got, want := dst.Data[i*dst.Stride+j], old[i*dst.Stride+j]
-						if i <= j && j < n {
-							want = square.Data[i*square.Stride+j]
-						}
-						if !same(got, want) && !(p == viaGonum && near(got, want, k)) {
-							t.Fatalf("path %d, order %d, depth %d, %c: element %d, %d is %v, want %v", p, n, k, trans, i, j, got, want)
+				for _, add := range []bool{false, true} {
+					dst := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n + 2, Data: random(r, n, n, n+2).Data}
+					old := slices.Clone(dst.Data)
+					square := blas64.General{Rows: n, Cols: n, Stride: n + 2, Data: slices.Clone(old)}
+					gemm(viaGo, trans, back, a, a, square, add)
+					syrk(p, trans, a, dst, add)
+					for i := range n {
+						for j := range dst.Stride {
+							got, want := dst.Data[i*dst.Stride+j], old[i*dst.Stride+j]
+							if i <= j && j < n {
+								want = square.Data[i*square.Stride+j]
+							}
+							if !same(got, want) && !(p == viaGonum && near(got, want, k+1)) {
+								t.Fatalf("path %d, order %d, depth %d, %c, add %v: element %d, %d is %v, want %v", p, n, k, trans, add, i, j, got, want)
+							}
 						}
 					}
 				}
@@ -285,6 +286,8 @@ func TestPanics(t *testing.T) {
 		{"order", "dst has order 2, the product has order 3", func() { Syrk(yes, a, sym(matrix(2, 2, 2, 4))) }},
 		{"lower", "dst.Uplo is not blas.Upper", func() { Syrk(no, a, blas64.Symmetric{Uplo: blas.Lower, N: 2, Stride: 2, Data: make([]float64, 4)}) }},
 		{"alias", "dst overlaps a factor", func() { Syrk(no, cut(3, 3, 6, 0), sym(cut(3, 3, 6, 8))) }},
+		{"vectors", "a of order 2, x of length 2 and y of length 3", func() { Symv(sym(matrix(2, 2, 2, 4)), make([]float64, 2), make([]float64, 3)) }},
+		{"lower Symv", "a.Uplo is not blas.Upper", func() { Symv(blas64.Symmetric{Uplo: blas.Lower}, nil, nil) }},
 	} {
 		func() {
 			defer func() {
@@ -343,10 +346,10 @@ func TestAssembly(t *testing.T) {
 				upper := func(g blas64.General) blas64.Symmetric {
 					return blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: g.Stride, Data: g.Data}
 				}
-				syrk(viaGo, tA, a, upper(whole))
-				syrk(p, tA, a, upper(part))
+				syrk(viaGo, tA, a, upper(whole), add)
+				syrk(p, tA, a, upper(part), add)
 				if i := differ(part.Data, whole.Data); i >= 0 {
-					t.Fatalf("Syrk of order %d, depth %d, %c: element %d is %v, in pure Go %v", m, k, tA, i, part.Data[i], whole.Data[i])
+					t.Fatalf("Syrk of order %d, depth %d, %c, add %v: element %d is %v, in pure Go %v", m, k, tA, add, i, part.Data[i], whole.Data[i])
 				}
 			}
 		})

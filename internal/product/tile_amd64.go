@@ -13,3 +13,14 @@ func tileAVX2(k int, a *float64, b *float64, c *float64, stride int, load bool)
 //
 //go:noescape
 func tileAVX512(k int, a *float64, b *float64, c *float64, stride int, load bool)
+
+// rowsAVX2 reads 4 rows of n numbers, n a multiple of 4, that are stride apart. For each row it adds the products with x to 4 of
+// the 16 sums, and the row times its one of 4 numbers of c to y. Products are rounded.
+//
+//go:noescape
+func rowsAVX2(n int, a *float64, stride int, x *float64, c *float64, y *float64, sums *float64)
+
+// packAVX2 transposes 4 rows of n numbers, n a multiple of 4 and at least 4, that are stride apart, to n rows of 4, width apart.
+//
+//go:noescape
+func packAVX2(n int, a *float64, stride int, to *float64, width int)

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 )
@@ -237,32 +236,6 @@ func TestReduce(t *testing.T) {
 						t.Fatalf("%s, n = %d: entry (%d, %d) of QTQᵀ is %v, want %v; of QQᵀ %v", name, n, i, j, qtq.At(i, j), a.At(i, j), gram.At(i, j))
 					}
 				}
-			}
-		}
-	}
-}
-
-// TestSymmetricProduct: of strides and orders, also 0 and 1, and whatever is below the diagonal.
-func TestSymmetricProduct(t *testing.T) {
-	rng := rand.New(rand.NewPCG(53, 1))
-	for n := 1; n < 40; n += 1 + n/8 {
-		stride := n + rng.IntN(3)
-		a := make([]float64, n*stride)
-		for i := range a {
-			a[i] = math.NaN()
-			if j := i % stride; j < n && j >= i/stride {
-				a[i] = rng.NormFloat64()
-			}
-		}
-		x, got, want := make([]float64, n), make([]float64, n), make([]float64, n)
-		for i := range x {
-			x[i], got[i] = rng.NormFloat64(), math.NaN()
-		}
-		symmetric(n, a, stride, x, got)
-		blas64.Symv(1, blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: stride, Data: a}, blas64.Vector{N: n, Inc: 1, Data: x}, 0, blas64.Vector{N: n, Inc: 1, Data: want})
-		for i := range got {
-			if !(math.Abs(got[i]-want[i]) <= 1e-15*float64(n)*10) {
-				t.Fatalf("n = %d: entry %d is %v, want %v", n, i, got[i], want[i])
 			}
 		}
 	}

@@ -71,7 +71,7 @@ func reduce(n int, a, d, e []float64) reflections {
 				clear(u)
 				continue
 			}
-			symmetric(n-k-1, a[(k+1)*n+k+1:], n, v, u)
+			product.Symv(blas64.Symmetric{Uplo: blas.Upper, N: n - k - 1, Stride: n, Data: a[(k+1)*n+k+1:]}, v, u)
 			if p > 0 {
 				blas64.Gemv(blas.NoTrans, 1, block(k+1), vector.Of(v), 0, vector.Of(coef[:2*p]))
 				turn(p)
@@ -132,14 +132,4 @@ func (r reflections) applyTo(x []float64) {
 // contiguous is the matrix of contiguous rows.
 func contiguous(rows, cols int, data []float64) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: data}
-}
-
-// symmetric sets y to Ax, where A is the symmetric matrix of order n whose upper triangle is in a, with rows stride apart.
-func symmetric(n int, a []float64, stride int, x, y []float64) {
-	clear(y)
-	for i := range n {
-		row := a[i*stride+i : i*stride+n]
-		y[i] += row[0]*x[i] + floats.Dot(row[1:], x[i+1:])
-		floats.AddScaled(y[i+1:], x[i], row[1:])
-	}
 }

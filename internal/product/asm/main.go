@@ -21,7 +21,73 @@ func main() {
 	tile("AVX2", "AVX2 and FMA", 4, 12, 4, false, build.YMM, func(r reg.VecVirtual) { build.VXORPD(r, r, r) })
 	// VXORPD would need AVX512DQ.
 	tile("AVX512", "AVX-512F", 12, 16, 8, true, build.ZMM, func(r reg.VecVirtual) { build.VPXORQ(r, r, r) })
+	rows()
+	pack()
 	build.Generate()
+}
+
+// rows writes the function that Symv runs on four rows at a time.
+func rows() {
+	const lanes = 4
+	build.TEXT("rowsAVX2", build.NOSPLIT, "func(n int, a *float64, stride int, x, c, y, sums *float64)")
+	build.Pragma("noescape")
+	build.Doc("rowsAVX2 reads 4 rows of n numbers, n a multiple of 4, that are stride apart. For each row it adds the products with x to 4 of",
+		"the 16 sums, and the row times its one of 4 numbers of c to y. Products are rounded.")
+	n := build.Load(build.Param("n"), build.GP64())
+	a := build.Load(build.Param("a"), build.GP64())
+	stride := build.Load(build.Param("stride"), build.GP64())
+	x := build.Load(build.Param("x"), build.GP64())
+	c := build.Load(build.Param("c"), build.GP64())
+	y := build.Load(build.Param("y"), build.GP64())
+	to := build.Load(build.Param("sums"), build.GP64())
+	build.SHLQ(operand.Imm(3), stride) // in bytes
+	third := build.GP64()
+	build.LEAQ(operand.Mem{Base: a, Index: stride, Scale: 2}, third)
+	row := []operand.Mem{{Base: a}, {Base: a, Index: stride, Scale: 1}, {Base: third}, {Base: third, Index: stride, Scale: 1}}
+	sums, factors := make([]reg.VecVirtual, len(row)), make([]reg.VecVirtual, len(row))
+	for i := range row {
+		sums[i], factors[i] = build.YMM(), build.YMM()
+		build.VMOVUPD(operand.Mem{Base: to, Disp: i * lanes * size}, sums[i])
+		build.VBROADCASTSD(operand.Mem{Base: c, Disp: i * size}, factors[i])
+	}
+	step := func(u int) {
+		right, out := build.YMM(), build.YMM()
+		build.VMOVUPD(operand.Mem{Base: x, Disp: u * lanes * size}, right)
+		build.VMOVUPD(operand.Mem{Base: y, Disp: u * lanes * size}, out)
+		for i, m := range row {
+			m.Disp = u * lanes * size
+			left, product := build.YMM(), build.YMM()
+			build.VMOVUPD(m, left)
+			build.VMULPD(left, right, product)
+			build.VADDPD(product, sums[i], sums[i])
+			build.VMULPD(left, factors[i], left)
+			build.VADDPD(left, out, out)
+		}
+		build.VMOVUPD(out, operand.Mem{Base: y, Disp: u * lanes * size})
+	}
+	advance := func(n int) {
+		for _, p := range []reg.Register{a, third, x, y} {
+			build.ADDQ(operand.U32(n*lanes*size), p)
+		}
+	}
+	build.SUBQ(operand.Imm(2*lanes), n)
+	build.JL(operand.LabelRef("rest"))
+	build.Label("loop")
+	step(0)
+	step(1)
+	advance(2)
+	build.SUBQ(operand.Imm(2*lanes), n)
+	build.JGE(operand.LabelRef("loop"))
+	build.Label("rest")
+	build.ADDQ(operand.Imm(2*lanes), n)
+	build.JZ(operand.LabelRef("store"))
+	step(0)
+	build.Label("store")
+	for i := range row {
+		build.VMOVUPD(sums[i], operand.Mem{Base: to, Disp: i * lanes * size})
+	}
+	build.VZEROUPPER()
+	build.RET()
 }
 
 // tile writes a function for tiles of rows × cols numbers, in registers of so many lanes. Rows is a multiple of 4. With ahead, it has
@@ -127,6 +193,51 @@ func tile(name, needs string, rows, cols, lanes int, ahead bool, register func()
 
 	build.Label("store")
 	each(func(i, j int) { build.VMOVUPD(sums[i][j], at(i, j)) })
+	build.VZEROUPPER()
+	build.RET()
+}
+
+// pack writes the function that packs four lines that lie along the rows of a matrix.
+func pack() {
+	build.TEXT("packAVX2", build.NOSPLIT, "func(n int, a *float64, stride int, to *float64, width int)")
+	build.Pragma("noescape")
+	build.Doc("packAVX2 transposes 4 rows of n numbers, n a multiple of 4 and at least 4, that are stride apart, to n rows of 4, width apart.")
+	n := build.Load(build.Param("n"), build.GP64())
+	a := build.Load(build.Param("a"), build.GP64())
+	stride := build.Load(build.Param("stride"), build.GP64())
+	to := build.Load(build.Param("to"), build.GP64())
+	width := build.Load(build.Param("width"), build.GP64())
+	build.SHLQ(operand.Imm(3), stride) // in bytes
+	build.SHLQ(operand.Imm(3), width)
+	third, second := build.GP64(), build.GP64()
+	build.LEAQ(operand.Mem{Base: a, Index: stride, Scale: 2}, third)
+	build.LEAQ(operand.Mem{Base: to, Index: width, Scale: 2}, second)
+	build.Label("loop")
+	var x, y [4]reg.VecVirtual
+	for i, m := range []operand.Mem{{Base: a}, {Base: a, Index: stride, Scale: 1}, {Base: third}, {Base: third, Index: stride, Scale: 1}} {
+		x[i], y[i] = build.YMM(), build.YMM()
+		build.VMOVUPD(m, x[i])
+	}
+	build.VUNPCKLPD(x[1], x[0], y[0]) // columns 0 and 2 of the first two rows
+	build.VUNPCKHPD(x[1], x[0], y[1])
+	build.VUNPCKLPD(x[3], x[2], y[2])
+	build.VUNPCKHPD(x[3], x[2], y[3])
+	for i, m := range []operand.Mem{{Base: to}, {Base: to, Index: width, Scale: 1}, {Base: second}, {Base: second, Index: width, Scale: 1}} {
+		halves := operand.Imm(0x20)
+		if i >= 2 {
+			halves = operand.Imm(0x31)
+		}
+		build.VPERM2F128(halves, y[2+i%2], y[i%2], x[i])
+		build.VMOVUPD(x[i], m)
+	}
+	for _, p := range []reg.Register{a, third} {
+		build.ADDQ(operand.U32(4*size), p)
+	}
+	for _, p := range []reg.Register{to, second} {
+		build.LEAQ(operand.Mem{Base: p, Index: width, Scale: 4}, p)
+	}
+	build.SUBQ(operand.Imm(4), n)
+	build.JNZ(operand.LabelRef("loop"))
 	build.VZEROUPPER()
 	build.RET()
 }

@@ -20,40 +20,46 @@ const topTolerance = 1e-10
 // the largest eigenvalue: close to the least that round-off allows.
 const lanczosTolerance = 1e-13
 
-// topEigen returns the k largest eigenvalues of the positive semi-definite
-// matrix a, in descending order, orthonormal eigenvectors as rows, and the largest residual of
-// a pair relative to the largest eigenvalue.
-func topEigen(a *mat.SymDense, k int) (values []float64, vectors *mat.Dense, residual float64, err error) {
+// eigenpairs are those of the largest eigenvalues, in descending order.
+type eigenpairs struct {
+	values   []float64
+	vectors  *mat.Dense // orthonormal rows
+	residual float64    // the largest of a pair, relative to the largest eigenvalue
+}
+
+// topEigen returns the k largest eigenpairs of the positive semi-definite matrix a.
+func topEigen(a *mat.SymDense, k int) (e eigenpairs, err error) {
 	n := a.SymmetricDim()
 	// Below this size, or for much of the spectrum, a full decomposition costs less.
 	const small = 150
 	if n > small && 8*k <= n {
-		if values, vectors, residual, ok := lanczosTop(a, k); ok {
-			return values, vectors, residual, nil
+		if e, ok := lanczosTop(a, k); ok {
+			return e, nil
 		}
 	}
 	var eig spectral.EigenSym
 	if !eig.Factorize(a, true) {
-		return nil, nil, 0, errors.New("eigendecomposition did not converge")
+		return e, errors.New("eigendecomposition did not converge")
 	}
 	all := eig.Values(nil)
 	var q mat.Dense
 	eig.VectorsTo(&q)
-	values = slices.Clone(all[n-k:])
-	slices.Reverse(values)
-	vectors = mat.NewDense(k, n, nil)
+	e.values = slices.Clone(all[n-k:])
+	slices.Reverse(e.values)
+	e.vectors = mat.NewDense(k, n, nil)
 	for j := range n {
 		for i, v := range q.RawRowView(j)[n-k:] {
-			vectors.Set(k-1-i, j, v)
+			e.vectors.Set(k-1-i, j, v)
 		}
 	}
 	eig = spectral.EigenSym{} // the product needs the room
-	images := matrix.Mul(vectors, a)
-	for i, v := range values {
-		floats.AddScaled(images.RawRowView(i), -v, vectors.RawRowView(i))
-		residual = max(residual, floats.Norm(images.RawRowView(i), 2))
+	images := matrix.Mul(e.vectors, a)
+	for i, v := range e.values {
+		floats.AddScaled(images.RawRowView(i), -v, e.vectors.RawRowView(i))
+		e.residual = max(e.residual, floats.Norm(images.RawRowView(i), 2))
 	}
-	return values, vectors, relative(residual, values[0]), nil
+	e.residual = relative(e.residual, e.values[0])
+	return e, nil
 }
 
 // relative returns residual/top, or 0 if there is no residual.
@@ -66,12 +72,12 @@ func relative(residual, top float64) float64 {
 
 // lanczosTop is topEigen by Lanczos; ok reports that the answer is certified. Where the spectrum decays so slowly
 // that n/2 products do not do, a full decomposition costs less than more of them.
-func lanczosTop(a *mat.SymDense, k int) (values []float64, vectors *mat.Dense, residual float64, ok bool) {
+func lanczosTop(a *mat.SymDense, k int) (e eigenpairs, ok bool) {
 	r := spectral.Largest(spectral.Matrix(a), k, spectral.Options{Tol: lanczosTolerance, MaxProducts: a.SymmetricDim() / 2})
 	if r.Status != spectral.Converged || !certify(a, r.Values, r.Vectors) {
-		return nil, nil, 0, false
+		return eigenpairs{}, false
 	}
-	return r.Values, r.Vectors, relative(slices.Max(r.Residuals), r.Values[0]), true
+	return eigenpairs{r.Values, r.Vectors, relative(slices.Max(r.Residuals), r.Values[0])}, true
 }
 
 // certify reports whether a has no eigenvalue above the last of values except

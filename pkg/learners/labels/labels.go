@@ -71,18 +71,25 @@ func copied[T any](ctx context.Context, name string, x *mat.Dense, fit func(x *m
 // deviations returns the rows of x less mean, and the sum of their squares.
 func deviations(x *mat.Dense, mean []float64) (*mat.Dense, float64) {
 	n, d := x.Dims()
-	dev, squares := mat.NewDense(n, d, nil), make([]float64, n)
+	dev := mat.NewDense(n, d, nil)
+	var total float64
+	for _, s := range deviationsTo(dev, x, mean) {
+		total += s
+	}
+	return dev, total
+}
+
+// deviationsTo sets dev to the rows of x less mean, and returns the square of the length of each.
+func deviationsTo(dev, x *mat.Dense, mean []float64) (squares []float64) {
+	n, d := x.Dims()
+	squares = make([]float64, n)
 	matrix.Rows(n, d, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			r := floats.SubTo(dev.RawRowView(i), x.RawRowView(i), mean)
 			squares[i] = floats.Dot(r, r)
 		}
 	})
-	var total float64
-	for _, s := range squares {
-		total += s
-	}
-	return dev, total
+	return squares
 }
 
 // centre subtracts the mean of the rows of x from each and returns it.

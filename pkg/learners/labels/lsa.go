@@ -96,27 +96,21 @@ func FitLSA(ctx context.Context, x mat.Matrix, p LSAParams) (*LSA, error) {
 // fitDenseLSA is FitLSA for dense rows.
 func fitDenseLSA(ctx context.Context, x *mat.Dense, p LSAParams) (*LSA, error) {
 	n, d := x.Dims()
-	if err := metric.CheckFinite(x); err != nil {
-		return nil, fmt.Errorf("lsa: %w", err)
-	}
 	if err := limits.Check(fmt.Sprintf("LSA of %d×%d numbers", n, d), limits.Floats(4, min(n, d), min(n, d))); err != nil {
 		return nil, fmt.Errorf("lsa: %w", err)
 	}
-	mean := make([]float64, d)
-	var total float64
-	return closed(ctx, "lsa", n, d, func() (dev *mat.Dense) {
-		if p.Centred {
-			mean = meanOf(x, upTo(n))
-		}
-		dev, total = deviations(x, mean)
-		return dev
-	}, func(dev *mat.Dense) (*LSA, error) {
-		values, w, residual, err := principal(dev, total, p.K)
-		if err != nil {
-			return nil, fmt.Errorf("lsa: %w", err)
-		}
-		return newLSA(p, mean, w, values, float64(n), residual), nil
-	})
+	mean, err := finiteMean(x)
+	if err != nil {
+		return nil, fmt.Errorf("lsa: %w", err)
+	}
+	if !p.Centred {
+		clear(mean)
+	}
+	e, err := principalOf(ctx, "lsa", x, mean, p.K)
+	if err != nil {
+		return nil, err
+	}
+	return newLSA(p, mean, e.vectors, e.values, float64(n), e.residual), nil
 }
 
 // newLSA makes singular values of eigenvalues, of which scale times are squares.

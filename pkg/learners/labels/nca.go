@@ -245,11 +245,11 @@ func newNCAFit(ctx context.Context, x *mat.Dense, y []int, p NCAParams) (*ncaFit
 		centre(dev)
 		dev.Scale(1/floats.Norm(dev.RawMatrix().Data, math.Inf(1)), dev)
 		total := mat.Norm(dev, 2)
-		_, w, _, err := principal(dev, total*total, k)
+		e, err := principal(dev, total*total, k)
 		if err != nil {
 			return nil, nil, err
 		}
-		start = matrix.Mul(matrix.Mul(dev, w.T()).T(), c.z) // the scores are zLᵀ, and zᵀz/n is diagonal
+		start = matrix.Mul(matrix.Mul(dev, e.vectors.T()).T(), c.z) // the scores are zLᵀ, and zᵀz/n is diagonal
 		for i := range k {
 			for j, s := range scales {
 				start.Set(i, j, start.At(i, j)/(s*s))

@@ -7,10 +7,12 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrix"
+	"metriclab/internal/product"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
@@ -52,25 +54,85 @@ func FitPCA(ctx context.Context, x mat.Matrix, k int) (*PCA, error) {
 	if k < 1 || k > min(n, d) {
 		return nil, fmt.Errorf("pca: k: %d is not allowed, want 1 to min(n, d) = %d", k, min(n, d))
 	}
-	if err := metric.CheckFinite(xd); err != nil {
-		return nil, fmt.Errorf("pca: %w", err)
-	}
 	if err := limits.Check(fmt.Sprintf("PCA of %d×%d numbers", n, d), limits.Floats(4, min(n, d), min(n, d))); err != nil {
 		return nil, fmt.Errorf("pca: %w", err)
 	}
-	var mean []float64
-	var total float64
-	return closed(ctx, "pca", n, d, func() (dev *mat.Dense) {
-		mean = meanOf(xd, upTo(n))
-		dev, total = deviations(xd, mean)
-		return dev
-	}, func(dev *mat.Dense) (*PCA, error) {
-		values, w, residual, err := principal(dev, total, k)
-		if err != nil {
-			return nil, fmt.Errorf("pca: %w", err)
+	mean, err := finiteMean(xd)
+	if err != nil {
+		return nil, fmt.Errorf("pca: %w", err)
+	}
+	e, err := principalOf(ctx, "pca", xd, mean, k)
+	if err != nil {
+		return nil, err
+	}
+	return &PCA{mean: mean, w: e.vectors, variances: e.values, residual: e.residual}, nil
+}
+
+// finiteMean returns the mean of the rows of x, and the error of metric.CheckFinite.
+func finiteMean(x *mat.Dense) ([]float64, error) {
+	n, _ := x.Dims()
+	mean := meanOf(x, upTo(n))
+	for _, v := range mean { // NaN or infinite if one of its terms is
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return mean, metric.CheckFinite(x)
 		}
-		return &PCA{mean: mean, w: w, variances: values, residual: residual}, nil
+	}
+	return mean, nil
+}
+
+// principalOf returns what principal does for the deviations of the rows of x from mean. Where rows are many, it needs no copy of them.
+func principalOf(ctx context.Context, name string, x *mat.Dense, mean []float64, k int) (e eigenpairs, err error) {
+	n, d := x.Dims()
+	// Under the least, products are gonum's, of all rows at once. From the most on, a block of rows takes long.
+	const least, most = 64, 1024
+	var c *mat.SymDense
+	var total float64
+	if n >= d && d >= least && d <= most {
+		if c, total, err = secondMoment(ctx, x, mean); err != nil {
+			return e, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return closed(ctx, name, n, d, func() (dev *mat.Dense) {
+		if c == nil || total/float64(n) < metric.LeastNormal {
+			c = nil
+			dev, total = deviations(x, mean)
+		}
+		return dev
+	}, func(dev *mat.Dense) (eigenpairs, error) {
+		if c == nil {
+			e, err = principal(dev, total, k)
+		} else if err = checkSpread(total, n, nil); err == nil {
+			if e, err = topEigen(c, k); err == nil {
+				e.vectors = settle(e.values, e.vectors, n, false)
+			}
+		}
+		if err != nil {
+			return eigenpairs{}, fmt.Errorf("%s: %w", name, err)
+		}
+		return e, nil
 	})
+}
+
+// secondMoment returns (1/n) Σ (xᵢ−m)(xᵢ−m)ᵀ and Σ ‖xᵢ−m‖², with the bits of deviations and matrix.Outer. It looks at ctx after
+// each block of rows.
+func secondMoment(ctx context.Context, x *mat.Dense, m []float64) (*mat.SymDense, float64, error) {
+	n, d := x.Dims()
+	const block = 256
+	c, dev := mat.NewSymDense(d, nil), mat.NewDense(min(n, block), d, nil)
+	var total float64
+	for lo := 0; lo < n; lo += block {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		rows := min(block, n-lo)
+		part := dev.Slice(0, rows, 0, d).(*mat.Dense)
+		for _, s := range deviationsTo(part, x.Slice(lo, lo+rows, 0, d).(*mat.Dense), m) {
+			total += s
+		}
+		product.SyrkAdd(blas.Trans, part.RawMatrix(), c.RawSymmetric())
+	}
+	c.ScaleSym(1/float64(n), c)
+	return c, total, nil
 }
 
 // checkSpread returns an error unless the sum of squares of n rows is in the range of float64. differ tells whether it is not 0 in exact arithmetic.
@@ -84,26 +146,26 @@ func checkSpread(total float64, n int, differ func() bool) error {
 	return nil
 }
 
-// principal returns the k largest eigenvalues of (1/n)·xᵀx, which are ≥ 0, orthonormal eigenvectors as rows, and the largest
-// residual of an eigenpair that it used, relative to the largest eigenvalue. The sum of the squares of x is total.
-func principal(x *mat.Dense, total float64, k int) (values []float64, w *mat.Dense, residual float64, err error) {
+// principal returns the k largest eigenpairs of (1/n)·xᵀx, with eigenvalues ≥ 0, and the largest residual of those that it used. The sum of the squares of x is total.
+func principal(x *mat.Dense, total float64, k int) (eigenpairs, error) {
 	n, d := x.Dims()
 	if err := checkSpread(total, n, func() bool { return mat.Norm(x, 1) > 0 }); err != nil {
-		return nil, nil, 0, err
+		return eigenpairs{}, err
 	}
 	dual := n < d
 	factor := mat.Matrix(x.T())
 	if dual {
 		factor = x
 	}
-	values, w, residual, err = topEigen(matrix.Outer(1/float64(n), factor), k)
+	e, err := topEigen(matrix.Outer(1/float64(n), factor), k)
 	if err != nil {
-		return nil, nil, 0, err
+		return eigenpairs{}, err
 	}
 	if dual { // the component of eigenvector q of the Gram matrix is Xᵀq/‖Xᵀq‖
-		w = matrix.Mul(w, x)
+		e.vectors = matrix.Mul(e.vectors, x)
 	}
-	return values, settle(values, w, n, dual), residual, nil
+	e.vectors = settle(e.values, e.vectors, n, dual)
+	return e, nil
 }
 
 // settle makes eigenvectors of what was found, and values ≥ 0. If dual, the rows of w are Xᵀq for unit eigenvectors q of the n×n Gram matrix. It

@@ -2,6 +2,7 @@ package labels
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrix"
+	"metriclab/internal/product"
 	"metriclab/pkg/metric"
 )
 
@@ -63,6 +65,34 @@ func TestPCA(t *testing.T) {
 				t.Errorf("%+v: component %d has the wrong sign", c, i)
 			}
 		}
+	}
+}
+
+// Block by block, the second moments have the bits of those of all deviations at once. Where gonum multiplies, they differ by round-off.
+func TestSecondMoment(t *testing.T) {
+	for _, n := range []int{100, 256, 700} {
+		x := stretched(rand.New(rand.NewPCG(6, 7)), n, 70)
+		mean, err := finiteMean(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dev, want := deviations(x, mean)
+		c, total, err := secondMoment(t.Context(), x, mean)
+		if err != nil || total != want {
+			t.Errorf("%d rows: sum of squares %v, want %v (%v)", n, total, want, err)
+		}
+		same := mat.Equal
+		if strings.Contains(product.Path(), "without FMA") {
+			same = func(a, b mat.Matrix) bool { return mat.EqualApprox(a, b, pcaTol) }
+		}
+		if !same(c, matrix.Outer(1/float64(n), dev.T())) {
+			t.Errorf("%d rows: other bits than at once", n)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := secondMoment(ctx, mat.NewDense(3, 3, nil), make([]float64, 3)); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: error %v", err)
 	}
 }
 

@@ -1,0 +1,65 @@
+package product
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+)
+
+// byRow is the definition of Symv.
+func byRow(a blas64.Symmetric, x, y []float64) {
+	clear(y)
+	for i := range y {
+		row := a.Data[i*a.Stride:]
+		y[i] += float64(row[i]*x[i]) + floats.Dot(row[i+1:len(y)], x[i+1:])
+		floats.AddScaled(y[i+1:], x[i], row[i+1:len(y)])
+	}
+}
+
+func TestSymv(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 22))
+	for n := range 70 {
+		for _, special := range []bool{false, true} {
+			m, vectors := random(r, n, n, n+r.IntN(3)+1), random(r, 2, n, n+1)
+			if special {
+				m, vectors = rare(r, m), rare(r, vectors)
+			}
+			a, x := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: m.Stride, Data: m.Data}, vectors.Data[:n]
+			want := make([]float64, n)
+			byRow(a, x, want)
+			for _, p := range append([]path{viaGonum}, paths()...) {
+				got := slices.Clone(vectors.Data[n+1:][:n])
+				symv(p, a, x, got)
+				for i := range got {
+					if !same(got[i], want[i]) {
+						t.Fatalf("path %d, order %d, special values %v: element %d is %v, by rows %v", p, n, special, i, got[i], want[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkSymv(b *testing.B) {
+	for _, n := range []int{64, 256, 784} {
+		r := rand.New(rand.NewPCG(1, 1))
+		m, x := random(r, n, n, n), random(r, 2, n, n).Data
+		a := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: m.Data}
+		for _, alg := range []alg{
+			{"gonum", func() { byRow(a, x[:n], x[n:]) }},
+			{"product", func() { Symv(a, x[:n], x[n:]) }},
+		} {
+			b.Run(fmt.Sprintf("alg=%s/dim=%d", alg.name, n), func(b *testing.B) {
+				for b.Loop() {
+					alg.run()
+				}
+				gflops(b, 2*float64(n)*float64(n))
+			})
+		}
+	}
+}
