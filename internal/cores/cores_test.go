@@ -136,3 +136,33 @@ func TestPanic(t *testing.T) {
 		t.Errorf("%d blocks began, want only the one that panicked", count)
 	}
 }
+
+// A helper that waits is taken before a new goroutine is started, and does not wait for ever.
+func TestWaits(t *testing.T) {
+	procs(t, 2)
+	none()
+	h, own := new(helper), new(team)
+	waiting = append(waiting, h)
+	own.recruit()
+	if h.next.Load() != own || len(waiting) != 0 || extra != 1 {
+		t.Errorf("the helper that waits has not been taken: %d wait, %d work", len(waiting), extra)
+	}
+	own.others.Done()
+	extra--
+	var met sync.WaitGroup
+	met.Add(2)
+	Do(2, func(int) {
+		met.Done()
+		met.Wait() // both goroutines have a block
+	})
+	none()
+}
+
+// none returns when no helper waits.
+func none() {
+	for left := 1; left > 0; runtime.Gosched() {
+		mu.Lock()
+		left = len(waiting)
+		mu.Unlock()
+	}
+}

@@ -105,9 +105,6 @@ func InverseScatter(dev mat.Matrix, n, ridge float64) (*Mahalanobis, error) {
 	if !(ridge >= 0) || math.IsInf(ridge, 1) {
 		return nil, fmt.Errorf("ridge: %v is not allowed, want a finite number ≥ 0", ridge)
 	}
-	if err := CheckFinite(devd); err != nil {
-		return nil, fmt.Errorf("deviations: %w", err)
-	}
 	sq := make([]float64, q)
 	matrix.Rows(q, d, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -120,7 +117,10 @@ func InverseScatter(dev mat.Matrix, n, ridge float64) (*Mahalanobis, error) {
 		trace += s
 	}
 	trace /= n
-	if math.IsInf(trace, 1) {
+	if notFinite(trace) { // it is if an entry is not
+		if err := CheckFinite(devd); err != nil {
+			return nil, fmt.Errorf("deviations: %w", err)
+		}
 		return nil, errors.New("the scatter of the data overflows float64: rescale the features")
 	}
 	if trace == 0 && mat.Norm(devd, 1) == 0 {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"metriclab/internal/matrix"
 	"metriclab/internal/product"
 	"metriclab/internal/vector"
 )
@@ -212,10 +213,12 @@ func (v *divider) merge(lo, mid, hi int, beta float64) {
 	v.permute(lo, place)
 
 	roots := v.roots[:k]
-	for i := range roots {
-		roots[i] = equation.root(i)
-		next[i] = poles[roots[i].origin] + roots[i].offset
-	}
+	shared(k, k, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			roots[i] = equation.root(i)
+			next[i] = poles[roots[i].origin] + roots[i].offset
+		}
+	})
 	equation.reweigh(roots, v.z[:k])
 	v.products(lo, half, m, first, equation, roots, column)
 	copy(d, next)
@@ -279,9 +282,11 @@ func (v *divider) products(lo, half, m int, first [kinds + 1]int, equation secul
 	}
 	for r := 0; r < k; r += panelRows {
 		rows := min(panelRows, k-r)
-		for i := range rows {
-			equation.vector(roots[r+i], v.panel[i*k:(i+1)*k], column)
-		}
+		shared(rows, k, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				equation.vector(roots[r+i], v.panel[i*k:(i+1)*k], column)
+			}
+		})
 		left := func(from, to int) blas64.General {
 			if from == to {
 				return blas64.General{Rows: rows, Stride: k}
@@ -296,6 +301,12 @@ func (v *divider) products(lo, half, m int, first [kinds + 1]int, equation secul
 		at := (lo+i)*n + lo
 		copy(v.here[at:at+m], v.there[at:at+m])
 	}
+}
+
+// shared does n things that divide as many as m times each, on the cores that are idle.
+func shared(n, m int, do func(lo, hi int)) {
+	const division = 16 // takes as long as to copy so many numbers
+	matrix.Rows(n, division*m, do)
 }
 
 // mergeSorted merges two lists of rows, each ascending by d, into dst.

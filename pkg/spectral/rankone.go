@@ -147,21 +147,27 @@ func halve(lo, hi float64) float64 {
 // With them the vectors are orthogonal to round-off, however near roots are to each other
 // (Gu and Eisenstat 1995). scratch has their number.
 func (s secularEquation) reweigh(roots []root, scratch []float64) {
-	for j := range scratch {
-		scratch[j] = 1
-	}
-	d := s.d
-	for i, r := range roots {
-		o, di := d[r.origin], d[i]
-		for j, x := range d[:i] {
-			scratch[j] *= ((x - o) - r.offset) / (x - di)
+	shared(len(scratch), len(roots), func(lo, hi int) {
+		d, part := s.d[lo:hi], scratch[lo:hi]
+		for j := range part {
+			part[j] = 1
 		}
-		scratch[i] *= r.away(d, i)
-		rest := scratch[i+1:]
-		for j, x := range d[i+1:] {
-			rest[j] *= ((x - o) - r.offset) / (x - di)
+		for i, r := range roots {
+			o, di := s.d[r.origin], s.d[i]
+			at := min(max(i-lo, 0), len(part)) // of the first j ≥ i
+			for j, x := range d[:at] {
+				part[j] *= ((x - o) - r.offset) / (x - di)
+			}
+			if i >= lo && i < hi {
+				part[at] *= r.away(s.d, i)
+				at++
+			}
+			rest := part[at:]
+			for j, x := range d[at:] {
+				rest[j] *= ((x - o) - r.offset) / (x - di)
+			}
 		}
-	}
+	})
 	for j, x := range scratch {
 		s.z[j] = math.Copysign(math.Sqrt(math.Abs(x)), s.z[j])
 	}

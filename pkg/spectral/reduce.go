@@ -5,6 +5,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
+	"metriclab/internal/cores"
 	"metriclab/internal/product"
 	"metriclab/internal/vector"
 )
@@ -85,11 +86,12 @@ func reduce(n int, a, d, e []float64) reflections {
 			copy(swapped[i*n+k1:(i+1)*n], pairs[(i+1)*n+k1:])
 			copy(swapped[(i+1)*n+k1:(i+2)*n], pairs[i*n+k1:])
 		}
-		for i := k1; i < n; i += updateRows { // the upper triangle, and what is below it in rows of one update
+		cores.Do((n-k1+updateRows-1)/updateRows, func(b int) { // the upper triangle, and what is below it in rows of one update
+			i := k1 + b*updateRows
 			left := blas64.General{Rows: depth, Cols: min(updateRows, n-i), Stride: n, Data: pairs[i:]}
 			right := blas64.General{Rows: depth, Cols: n - i, Stride: n, Data: swapped[i:]}
 			product.GemmAdd(blas.Trans, blas.NoTrans, left, right, blas64.General{Rows: left.Cols, Cols: n - i, Stride: n, Data: a[i*n+i:]})
-		}
+		})
 	}
 	d[n-1] = a[n*n-1]
 	return reflections{n, a, tau}
