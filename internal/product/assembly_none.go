@@ -13,3 +13,7 @@ func rowsAVX2(int, *float64, int, *float64, *float64, *float64, *float64) {
 }
 
 func packAVX2(int, *float64, int, *float64, int) { panic("product: no assembly") }
+
+func dotsAVX2(int, *float64, *float64, *float64, *float64, *float64, *float64) {
+	panic("product: no assembly")
+}

@@ -287,6 +287,10 @@ func TestPanics(t *testing.T) {
 		{"lower", "dst.Uplo is not blas.Upper", func() { Syrk(no, a, blas64.Symmetric{Uplo: blas.Lower, N: 2, Stride: 2, Data: make([]float64, 4)}) }},
 		{"alias", "dst overlaps a factor", func() { Syrk(no, cut(3, 3, 6, 0), sym(cut(3, 3, 6, 8))) }},
 		{"vectors", "a of order 2, x of length 2 and y of length 3", func() { Symv(sym(matrix(2, 2, 2, 4)), make([]float64, 2), make([]float64, 3)) }},
+		{"lengths", "lengths 8, 8, 8, 9 and 8", func() {
+			eight := make([]float64, 8)
+			dots(viaAVX2, eight, eight, eight, make([]float64, 9), eight)
+		}},
 		{"lower Symv", "a.Uplo is not blas.Upper", func() { Symv(blas64.Symmetric{Uplo: blas.Lower}, nil, nil) }},
 	} {
 		func() {

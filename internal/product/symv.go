@@ -77,3 +77,18 @@ func fourRows(a []float64, stride int, x, y []float64) {
 		y[r] += float64(a[r*stride+r]*x[r]) + ((s[at%4] + s[(at+2)%4]) + (s[(at+1)%4] + s[(at+3)%4]))
 	}
 }
+
+// Dots returns the products of x with a, b, c and d, with the bits of gonum's floats.Dot. It panics if lengths differ.
+func Dots(x, a, b, c, d []float64) [4]float64 { return dots(current, x, a, b, c, d) }
+
+func dots(p path, x, a, b, c, d []float64) (out [4]float64) {
+	const least = 8 // numbers that are worth a call
+	if p < viaAVX2 || len(x) < least {
+		return [4]float64{floats.Dot(x, a), floats.Dot(x, b), floats.Dot(x, c), floats.Dot(x, d)}
+	}
+	if n := len(x); len(a) != n || len(b) != n || len(c) != n || len(d) != n {
+		panic(fmt.Sprintf("product: vectors of lengths %d, %d, %d, %d and %d", n, len(a), len(b), len(c), len(d)))
+	}
+	dotsAVX2(len(x), &x[0], &a[0], &b[0], &c[0], &d[0], &out[0])
+	return out
+}

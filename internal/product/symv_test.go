@@ -45,6 +45,26 @@ func TestSymv(t *testing.T) {
 	}
 }
 
+func TestDots(t *testing.T) {
+	r := rand.New(rand.NewPCG(23, 24))
+	for n := range 70 {
+		for _, special := range []bool{false, true} {
+			m := random(r, 5, n, n+1)
+			if special {
+				m = rare(r, m)
+			}
+			row := func(i int) []float64 { return m.Data[i*(n+1):][:n] }
+			for _, p := range append([]path{viaGonum}, paths()...) {
+				for i, got := range dots(p, row(0), row(1), row(2), row(3), row(4)) {
+					if want := floats.Dot(row(0), row(i+1)); !same(got, want) {
+						t.Fatalf("path %d, length %d, special values %v: product %d is %v, gonum's is %v", p, n, special, i, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 func BenchmarkSymv(b *testing.B) {
 	for _, n := range []int{64, 256, 784} {
 		r := rand.New(rand.NewPCG(1, 1))
@@ -59,6 +79,29 @@ func BenchmarkSymv(b *testing.B) {
 					alg.run()
 				}
 				gflops(b, 2*float64(n)*float64(n))
+			})
+		}
+	}
+}
+
+func BenchmarkDots(b *testing.B) {
+	for _, n := range []int{16, 64, 256} {
+		x := random(rand.New(rand.NewPCG(1, 1)), 5, n, n).Data
+		row := func(i int) []float64 { return x[i*n:][:n] }
+		var sum float64
+		for _, alg := range []alg{
+			{"gonum", func() {
+				for i := range 4 {
+					sum += floats.Dot(row(0), row(i+1))
+				}
+			}},
+			{"product", func() { sum += Dots(row(0), row(1), row(2), row(3), row(4))[0] }},
+		} {
+			b.Run(fmt.Sprintf("alg=%s/dim=%d", alg.name, n), func(b *testing.B) {
+				for b.Loop() {
+					alg.run()
+				}
+				gflops(b, 8*float64(n))
 			})
 		}
 	}

@@ -24,3 +24,8 @@ func rowsAVX2(n int, a *float64, stride int, x *float64, c *float64, y *float64,
 //
 //go:noescape
 func packAVX2(n int, a *float64, stride int, to *float64, width int)
+
+// dotsAVX2 sets 4 numbers of out to the products of x with a, b, c and d, all of length n, with the bits of gonum's dot product.
+//
+//go:noescape
+func dotsAVX2(n int, x *float64, a *float64, b *float64, c *float64, d *float64, out *float64)

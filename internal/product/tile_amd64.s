@@ -646,3 +646,81 @@ loop:
 	JNZ        loop
 	VZEROUPPER
 	RET
+
+// func dotsAVX2(n int, x *float64, a *float64, b *float64, c *float64, d *float64, out *float64)
+// Requires: AVX
+TEXT ·dotsAVX2(SB), NOSPLIT, $0-56
+	MOVQ   n+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   b+24(FP), BX
+	MOVQ   c+32(FP), SI
+	MOVQ   d+40(FP), DI
+	MOVQ   out+48(FP), R8
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	SUBQ   $0x04, AX
+	JL     rest
+
+loop:
+	VMOVUPD (CX), Y4
+	VMULPD  (DX), Y4, Y5
+	VADDPD  Y5, Y0, Y0
+	VMULPD  (BX), Y4, Y5
+	VADDPD  Y5, Y1, Y1
+	VMULPD  (SI), Y4, Y5
+	VADDPD  Y5, Y2, Y2
+	VMULPD  (DI), Y4, Y4
+	VADDPD  Y4, Y3, Y3
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, BX
+	ADDQ    $0x20, SI
+	ADDQ    $0x20, DI
+	SUBQ    $0x04, AX
+	JGE     loop
+
+rest:
+	VEXTRACTF128 $0x01, Y0, X4
+	VEXTRACTF128 $0x01, Y1, X5
+	VEXTRACTF128 $0x01, Y2, X6
+	VEXTRACTF128 $0x01, Y3, X7
+	ADDQ         $0x04, AX
+	JZ           sum
+
+	// What is left goes to the first of the four chains.
+single:
+	VMOVSD (CX), X8
+	VMULSD (DX), X8, X9
+	VADDSD X9, X0, X0
+	VMULSD (BX), X8, X9
+	VADDSD X9, X1, X1
+	VMULSD (SI), X8, X9
+	VADDSD X9, X2, X2
+	VMULSD (DI), X8, X8
+	VADDSD X8, X3, X3
+	ADDQ   $0x08, CX
+	ADDQ   $0x08, DX
+	ADDQ   $0x08, BX
+	ADDQ   $0x08, SI
+	ADDQ   $0x08, DI
+	DECQ   AX
+	JNZ    single
+
+sum:
+	VADDPD  X4, X0, X0
+	VHADDPD X0, X0, X0
+	VMOVSD  X0, (R8)
+	VADDPD  X5, X1, X1
+	VHADDPD X1, X1, X1
+	VMOVSD  X1, 8(R8)
+	VADDPD  X6, X2, X2
+	VHADDPD X2, X2, X2
+	VMOVSD  X2, 16(R8)
+	VADDPD  X7, X3, X3
+	VHADDPD X3, X3, X3
+	VMOVSD  X3, 24(R8)
+	VZEROUPPER
+	RET

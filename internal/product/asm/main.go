@@ -23,6 +23,7 @@ func main() {
 	tile("AVX512", "AVX-512F", 12, 16, 8, true, build.ZMM, func(r reg.VecVirtual) { build.VPXORQ(r, r, r) })
 	rows()
 	pack()
+	dots()
 	build.Generate()
 }
 
@@ -238,6 +239,71 @@ func pack() {
 	}
 	build.SUBQ(operand.Imm(4), n)
 	build.JNZ(operand.LabelRef("loop"))
+	build.VZEROUPPER()
+	build.RET()
+}
+
+// dots writes the function of four dot products with one vector.
+func dots() {
+	const lanes = 4
+	build.TEXT("dotsAVX2", build.NOSPLIT, "func(n int, x, a, b, c, d, out *float64)")
+	build.Pragma("noescape")
+	build.Doc("dotsAVX2 sets 4 numbers of out to the products of x with a, b, c and d, all of length n, with the bits of gonum's dot product.")
+	n := build.Load(build.Param("n"), build.GP64())
+	x := build.Load(build.Param("x"), build.GP64())
+	pointers := []reg.Register{x}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		pointers = append(pointers, build.Load(build.Param(name), build.GP64()))
+	}
+	out := build.Load(build.Param("out"), build.GP64())
+	var sums [4]reg.VecVirtual
+	for i := range sums {
+		sums[i] = build.YMM()
+		build.VXORPD(sums[i], sums[i], sums[i])
+	}
+	build.SUBQ(operand.Imm(lanes), n)
+	build.JL(operand.LabelRef("rest"))
+	build.Label("loop")
+	left := build.YMM()
+	build.VMOVUPD(operand.Mem{Base: x}, left)
+	for i, p := range pointers[1:] {
+		t := build.YMM()
+		build.VMULPD(operand.Mem{Base: p}, left, t)
+		build.VADDPD(t, sums[i], sums[i])
+	}
+	for _, p := range pointers {
+		build.ADDQ(operand.Imm(lanes*size), p)
+	}
+	build.SUBQ(operand.Imm(lanes), n)
+	build.JGE(operand.LabelRef("loop"))
+	build.Label("rest")
+	var low, high [4]reg.VecVirtual
+	for i := range sums {
+		low[i], high[i] = sums[i].AsX().(reg.VecVirtual), build.XMM()
+		build.VEXTRACTF128(operand.Imm(1), sums[i], high[i])
+	}
+	build.ADDQ(operand.Imm(lanes), n)
+	build.JZ(operand.LabelRef("sum"))
+	build.Comment("What is left goes to the first of the four chains.")
+	build.Label("single")
+	one := build.XMM()
+	build.VMOVSD(operand.Mem{Base: x}, one)
+	for i, p := range pointers[1:] {
+		t := build.XMM()
+		build.VMULSD(operand.Mem{Base: p}, one, t)
+		build.VADDSD(t, low[i], low[i])
+	}
+	for _, p := range pointers {
+		build.ADDQ(operand.Imm(size), p)
+	}
+	build.DECQ(n)
+	build.JNZ(operand.LabelRef("single"))
+	build.Label("sum")
+	for i := range sums {
+		build.VADDPD(high[i], low[i], low[i])
+		build.VHADDPD(low[i], low[i], low[i])
+		build.VMOVSD(low[i], operand.Mem{Base: out, Disp: i * size})
+	}
 	build.VZEROUPPER()
 	build.RET()
 }

@@ -14,6 +14,7 @@ import (
 	"metriclab/internal/abandon"
 	"metriclab/internal/cores"
 	"metriclab/internal/matrix"
+	"metriclab/internal/product"
 	"metriclab/internal/ranges"
 	"metriclab/pkg/learners"
 
@@ -539,8 +540,12 @@ func (f *lmnnFit) hinges(lo, hi int) {
 		}
 		k := len(td)
 		terms := f.terms[f.place[i]:][:len(alpha)]
+		var dots [4]float64 // of four impostors
 		for q, l := range near {
-			z := 1 - (sq + f.sq[l] - 2*floats.Dot(row, f.x.RawRowView(int(l))))
+			if q%4 == 0 {
+				dots = f.dots(row, near[q:])
+			}
+			z := 1 - (sq + f.sq[l] - 2*dots[q%4])
 			for j, t := range td {
 				s := shift[q*k+j]
 				a := min(max(s+(z+t)/f.width, 0), 1)
@@ -549,6 +554,18 @@ func (f *lmnnFit) hinges(lo, hi int) {
 			}
 		}
 	}
+}
+
+// dots returns the products of v with the rows of x that are first in near, up to four.
+func (f *lmnnFit) dots(v []float64, near []int32) (out [4]float64) {
+	row := func(q int) []float64 { return f.x.RawRowView(int(near[q])) }
+	if len(near) >= 4 {
+		return product.Dots(v, row(0), row(1), row(2), row(3))
+	}
+	for q := range near {
+		out[q] = floats.Dot(v, row(q))
+	}
+	return out
 }
 
 // pullOf returns tr(CM).
