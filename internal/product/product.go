@@ -12,6 +12,8 @@
 //
 // What is NaN on one path is NaN on all; sign and payload of a NaN may differ.
 //
+// Symv and Dots are of another kind: they take the place of calls of gonum's kernels on amd64, and have their bits.
+//
 // # Paths
 //
 // The processor decides among four paths; Path tells which one it is.
@@ -30,7 +32,7 @@
 //
 // # Memory
 //
-// A call holds at most 2.3 MB of packed blocks on each core, whatever the size of the matrices; they are pooled. Matrices are
+// A call holds at most 2.4 MB of packed blocks on each core, whatever the size of the matrices; they are pooled. Matrices are
 // those of gonum: mat.Dense has RawMatrix, mat.SymDense has RawSymmetric. Calls may run
 // concurrently if their results do not overlap.
 //

@@ -81,28 +81,31 @@ func finiteMean(x *mat.Dense) ([]float64, error) {
 }
 
 // principalOf returns what principal does for the deviations of the rows of x from mean. Where rows are many, it needs no copy of them.
-func principalOf(ctx context.Context, name string, x *mat.Dense, mean []float64, k int) (e eigenpairs, err error) {
+func principalOf(ctx context.Context, name string, x *mat.Dense, mean []float64, k int) (eigenpairs, error) {
 	n, d := x.Dims()
 	// Under the least, products are gonum's, of all rows at once. From the most on, a block of rows takes long.
 	const least, most = 64, 1024
-	var c *mat.SymDense
+	var moment *mat.SymDense // nil if the deviations themselves are needed
 	var total float64
 	if n >= d && d >= least && d <= most {
-		if c, total, err = secondMoment(ctx, x, mean); err != nil {
-			return e, fmt.Errorf("%s: %w", name, err)
+		c, squares, err := secondMoment(ctx, x, mean)
+		if err != nil {
+			return eigenpairs{}, fmt.Errorf("%s: %w", name, err)
+		}
+		if squares/float64(n) >= metric.LeastNormal {
+			moment, total = c, squares
 		}
 	}
 	return closed(ctx, name, n, d, func() (dev *mat.Dense) {
-		if c == nil || total/float64(n) < metric.LeastNormal {
-			c = nil
+		if moment == nil {
 			dev, total = deviations(x, mean)
 		}
 		return dev
-	}, func(dev *mat.Dense) (eigenpairs, error) {
-		if c == nil {
+	}, func(dev *mat.Dense) (e eigenpairs, err error) {
+		if moment == nil {
 			e, err = principal(dev, total, k)
 		} else if err = checkSpread(total, n, nil); err == nil {
-			if e, err = topEigen(c, k); err == nil {
+			if e, err = topEigen(moment, k); err == nil {
 				e.vectors = settle(e.values, e.vectors, n, false)
 			}
 		}
