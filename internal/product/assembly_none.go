@@ -8,9 +8,21 @@ func tileAVX2(int, *float64, *float64, *float64, int, bool) { panic("product: no
 
 func tileAVX512(int, *float64, *float64, *float64, int, bool) { panic("product: no assembly") }
 
-func rowsAVX2(int, *float64, int, *float64, *float64, *float64, *float64) {
+func symvAVX2(int, *float64, int, *float64, *float64, *float64, *float64) {
 	panic("product: no assembly")
 }
+
+func symvDotsAVX2(int, *float64, int, *float64, *float64, *float64, *float64) {
+	panic("product: no assembly")
+}
+
+func symvSumAVX2(int, *float64, int, *float64, *float64, *float64, *float64) {
+	panic("product: no assembly")
+}
+
+func copyAVX2(int, *float64, int, *float64) { panic("product: no assembly") }
+
+func copyAVX512(int, *float64, int, *float64) { panic("product: no assembly") }
 
 func packAVX2(int, *float64, int, *float64, int) { panic("product: no assembly") }
 

@@ -484,9 +484,7 @@ func (p path) pack(buffer []float64, f factor, i, n, l, depth, width int) {
 	for j := 0; j < n; j += width {
 		panel := buffer[j*depth:][:width*depth]
 		if !f.along && width > 4 && j+width <= n { // the numbers of a panel lie together in each row
-			for k := range depth {
-				copy(panel[k*width:][:width], f.data[(l+k)*f.stride+i+j:])
-			}
+			p.copyRows(depth, f.data[l*f.stride+i+j:], f.stride, panel, width)
 			continue
 		}
 		for q := 0; q < width; q += 4 { // four lines at a time; width is a multiple of 4
@@ -500,6 +498,21 @@ func (p path) pack(buffer []float64, f factor, i, n, l, depth, width int) {
 			if done < depth {
 				packFour(panel[q+done*width:], f, from, min(4, n-j-q), l+done, depth-done, width)
 			}
+		}
+	}
+}
+
+// copyRows copies n ≥ 1 rows of width numbers, stride apart, to lie together.
+func (p path) copyRows(n int, a []float64, stride int, to []float64, width int) {
+	_, _ = a[(n-1)*stride+width-1], to[n*width-1]
+	switch {
+	case p >= viaAVX2 && width == shapes[viaAVX2].cols:
+		copyAVX2(n, &a[0], stride, &to[0])
+	case p == viaAVX512 && width == shapes[p].cols:
+		copyAVX512(n, &a[0], stride, &to[0])
+	default:
+		for k := range n {
+			copy(to[k*width:][:width], a[k*stride:])
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+
+	"metriclab/internal/cores"
 )
 
 // Symv sets y to Ax. Of A it reads the upper triangle once. It does not keep the chains of Gemm: its bits are those of
@@ -27,54 +29,106 @@ func symv(p path, a blas64.Symmetric, x, y []float64) {
 		panic(fmt.Sprintf("product: a of order %d, x of length %d and y of length %d", n, len(x), len(y)))
 	}
 	clear(y)
-	i := 0
-	if p >= viaAVX2 {
-		const least = 12 // columns that are worth a call
-		for ; n-i >= least; i += 4 {
-			fourRows(a.Data[i*a.Stride+i:], a.Stride, x[i:], y[i:])
-		}
+	if p < viaAVX2 {
+		eachRow(a, x, y)
+		return
 	}
-	for ; i < n; i++ {
-		row := a.Data[i*a.Stride+i:][:n-i]
+	const shared = 320 // an order that is worth two cores
+	if n < shared || cores.Idle() == 0 {
+		triangle(a, x, y)
+		return
+	}
+	h := n / 2 &^ (rows - 1)
+	right := a.Data[h:] // of the first h rows
+	rest := blas64.Symmetric{Uplo: a.Uplo, N: n - h, Stride: a.Stride, Data: right[h*a.Stride:]}
+	cores.Do(2, func(part int) {
+		if part == 0 {
+			for i := 0; i < h; i += rows {
+				fourRows(a.Data[i*a.Stride+i:], a.Stride, x[i:], y[i:], h-i)
+			}
+			return
+		}
+		for i := 0; i < h; i += rows {
+			sumFour(right[i*a.Stride:], a.Stride, x[i:], y[h:])
+		}
+		triangle(rest, x[h:], y[h:])
+	})
+}
+
+// eachRow adds Ax to y row by row.
+func eachRow(a blas64.Symmetric, x, y []float64) {
+	for i := range x {
+		row := a.Data[i*a.Stride+i:][:len(x)-i]
 		y[i] += float64(row[0]*x[i]) + floats.Dot(row[1:], x[i+1:])
 		floats.AddScaled(y[i+1:], x[i], row[1:])
 	}
 }
 
-// fourRows does the first four rows of an upper triangle of order len(x), at least 8, with numbers stride apart.
+// rows are those that the assembly reads together.
+const rows = 4
+
+// triangle is eachRow by four rows at a time.
+func triangle(a blas64.Symmetric, x, y []float64) {
+	const least = 12 // columns that are worth a call
+	i := 0
+	for ; a.N-i >= least; i += rows {
+		fourRows(a.Data[i*a.Stride+i:], a.Stride, x[i:], y[i:], a.N-i)
+	}
+	eachRow(blas64.Symmetric{N: a.N - i, Stride: a.Stride, Data: a.Data[i*a.Stride+i:]}, x[i:], y[i:])
+}
+
+// fourRows does the first four rows of an upper triangle of order len(x), at least 8, with numbers stride apart. Of y it does the first
+// numbers, a multiple of 4 or all.
 //
 // The dot product of gonum has four chains, one for each remainder of the index by 4. The last numbers, fewer than four, are
 // added to the first chain. In the end it adds the third to the first, the fourth to the second, and both.
-func fourRows(a []float64, stride int, x, y []float64) {
-	const rows = 4
+func fourRows(a []float64, stride int, x, y []float64, first int) {
 	n := len(x)
-	whole := (n - rows - (rows - 1)) &^ 3 // columns from the fourth on that are no last numbers of any row
-	var sums [rows * 4]float64            // those of row r at 4r; column j belongs to the chain at j%4
-	// term adds what row r has in column j.
-	term := func(r, j int) {
-		v, at := a[r*stride+j], j%4
-		if length := n - r - 1; j-r-1 >= length&^3 {
-			at = (r + 1) % 4
-		}
-		sums[4*r+at] += float64(v * x[j])
-		y[j] += float64(v * x[r])
-	}
+	y = y[:n]
+	end := rows + (n-rows-(rows-1))&^3 // columns up to there are no last numbers of any row
+	var sums [rows * 4]float64         // those of row r at 4r; column j belongs to the chain at j%4
 	for r := range rows {
+		row, s := a[r*stride:][:rows], sums[4*r:][:4]
 		for j := r + 1; j < rows; j++ {
-			term(r, j)
+			s[j] += float64(row[j] * x[j])
+			y[j] += float64(row[j] * x[r])
 		}
 	}
-	_, _ = a[(rows-1)*stride+rows+whole-1], y[rows+whole-1]
-	rowsAVX2(whole, &a[rows], stride, &x[rows], &x[0], &y[rows], &sums[0])
-	for j := rows + whole; j < n; j++ {
-		for r := range rows {
-			term(r, j)
-		}
+	_ = a[(rows-1)*stride+end-1]
+	both := min(first, end) - rows
+	symvAVX2(both, &a[rows], stride, &x[rows], &x[0], &y[rows], &sums[0])
+	if rows+both < end {
+		symvDotsAVX2(end-rows-both, &a[rows+both], stride, &x[rows+both], &x[0], &y[0], &sums[0])
 	}
 	for r := range rows {
-		s := sums[4*r:][:4]
-		at := r + 1 // of the first chain
-		y[r] += float64(a[r*stride+r]*x[r]) + ((s[at%4] + s[(at+2)%4]) + (s[(at+1)%4] + s[(at+3)%4]))
+		row, s := a[r*stride:][:n], sums[4*r:][:4]
+		last := r + 1 + (n-r-1)&^3 // numbers
+		for j := end; j < last; j++ {
+			s[j%4] += float64(row[j] * x[j])
+		}
+		at := (r + 1) % 4 // of the first chain
+		for j := last; j < n; j++ {
+			s[at] += float64(row[j] * x[j])
+		}
+		if first == n {
+			for j := end; j < n; j++ {
+				y[j] += float64(row[j] * x[r])
+			}
+		}
+		y[r] += float64(row[r]*x[r]) + ((s[at] + s[(at+2)%4]) + (s[(at+1)%4] + s[(at+3)%4]))
+	}
+}
+
+// sumFour adds four rows, stride apart, times the first numbers of c to y, which is not empty.
+func sumFour(a []float64, stride int, c, y []float64) {
+	whole := len(y) &^ 3
+	_ = a[(rows-1)*stride+len(y)-1]
+	symvSumAVX2(whole, &a[0], stride, &y[0], &c[0], &y[0], &y[0])
+	for r := range rows {
+		row := a[r*stride:]
+		for j := whole; j < len(y); j++ {
+			y[j] += float64(row[j] * c[r])
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package product
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -22,8 +23,14 @@ func byRow(a blas64.Symmetric, x, y []float64) {
 }
 
 func TestSymv(t *testing.T) {
+	before := runtime.GOMAXPROCS(1)
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 	r := rand.New(rand.NewPCG(21, 22))
+	orders := []int{320, 321, 326, 331, 400}
 	for n := range 70 {
+		orders = append(orders, n)
+	}
+	for _, n := range orders {
 		for _, special := range []bool{false, true} {
 			m, vectors := random(r, n, n, n+r.IntN(3)+1), random(r, 2, n, n+1)
 			if special {
@@ -33,11 +40,12 @@ func TestSymv(t *testing.T) {
 			want := make([]float64, n)
 			byRow(a, x, want)
 			for _, p := range append([]path{viaGonum}, paths()...) {
-				got := slices.Clone(vectors.Data[n+1:][:n])
-				symv(p, a, x, got)
-				for i := range got {
-					if !same(got[i], want[i]) {
-						t.Fatalf("path %d, order %d, special values %v: element %d is %v, by rows %v", p, n, special, i, got[i], want[i])
+				for _, procs := range []int{1, 2} {
+					runtime.GOMAXPROCS(procs)
+					got := slices.Clone(vectors.Data[n+1:][:n])
+					symv(p, a, x, got)
+					if i := differ(got, want); i >= 0 {
+						t.Fatalf("path %d, order %d, special values %v, %d cores: element %d is %v, by rows %v", p, n, special, procs, i, got[i], want[i])
 					}
 				}
 			}

@@ -14,16 +14,35 @@ func tileAVX2(k int, a *float64, b *float64, c *float64, stride int, load bool)
 //go:noescape
 func tileAVX512(k int, a *float64, b *float64, c *float64, stride int, load bool)
 
-// rowsAVX2 reads 4 rows of n numbers, n a multiple of 4, that are stride apart. For each row it adds the products with x to 4 of
-// the 16 sums, and the row times its one of 4 numbers of c to y. Products are rounded.
+// To y it adds the rows, each times one of the 4 numbers of c.
 //
 //go:noescape
-func rowsAVX2(n int, a *float64, stride int, x *float64, c *float64, y *float64, sums *float64)
+func symvAVX2(n int, a *float64, stride int, x *float64, c *float64, y *float64, sums *float64)
+
+// To 4 of the 16 sums it adds a row's products with x.
+//
+//go:noescape
+func symvDotsAVX2(n int, a *float64, stride int, x *float64, c *float64, y *float64, sums *float64)
+
+// To y it adds the rows, each times one of the 4 numbers of c.
+//
+//go:noescape
+func symvSumAVX2(n int, a *float64, stride int, x *float64, c *float64, y *float64, sums *float64)
 
 // packAVX2 transposes 4 rows of n numbers, n a multiple of 4 and at least 4, that are stride apart, to n rows of 4, width apart.
 //
 //go:noescape
 func packAVX2(n int, a *float64, stride int, to *float64, width int)
+
+// copyAVX2 copies n ≥ 1 rows of 12 numbers that are stride apart.
+//
+//go:noescape
+func copyAVX2(n int, a *float64, stride int, to *float64)
+
+// copyAVX512 copies n ≥ 1 rows of 16 numbers that are stride apart.
+//
+//go:noescape
+func copyAVX512(n int, a *float64, stride int, to *float64)
 
 // dotsAVX2 sets 4 numbers of out to the products of x with a, b, c and d, all of length n, with the bits of gonum's dot product.
 //

@@ -496,9 +496,9 @@ store:
 	VZEROUPPER
 	RET
 
-// func rowsAVX2(n int, a *float64, stride int, x *float64, c *float64, y *float64, sums *float64)
+// func symvAVX2(n int, a *float64, stride int, x *float64, c *float64, y *float64, sums *float64)
 // Requires: AVX
-TEXT ·rowsAVX2(SB), NOSPLIT, $0-56
+TEXT ·symvAVX2(SB), NOSPLIT, $0-56
 	MOVQ         n+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         stride+16(FP), DX
@@ -608,6 +608,161 @@ store:
 	VZEROUPPER
 	RET
 
+// func symvDotsAVX2(n int, a *float64, stride int, x *float64, c *float64, y *float64, sums *float64)
+// Requires: AVX
+TEXT ·symvDotsAVX2(SB), NOSPLIT, $0-56
+	MOVQ    n+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    stride+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    c+32(FP), SI
+	MOVQ    y+40(FP), SI
+	MOVQ    sums+48(FP), DI
+	SHLQ    $0x03, DX
+	LEAQ    (CX)(DX*2), R8
+	VMOVUPD (DI), Y0
+	VMOVUPD 32(DI), Y1
+	VMOVUPD 64(DI), Y2
+	VMOVUPD 96(DI), Y3
+	SUBQ    $0x08, AX
+	JL      rest
+
+loop:
+	VMOVUPD (BX), Y4
+	VMOVUPD (CX), Y5
+	VMULPD  Y5, Y4, Y5
+	VADDPD  Y5, Y0, Y0
+	VMOVUPD (CX)(DX*1), Y5
+	VMULPD  Y5, Y4, Y5
+	VADDPD  Y5, Y1, Y1
+	VMOVUPD (R8), Y5
+	VMULPD  Y5, Y4, Y5
+	VADDPD  Y5, Y2, Y2
+	VMOVUPD (R8)(DX*1), Y5
+	VMULPD  Y5, Y4, Y4
+	VADDPD  Y4, Y3, Y3
+	VMOVUPD 32(BX), Y4
+	VMOVUPD 32(CX), Y5
+	VMULPD  Y5, Y4, Y5
+	VADDPD  Y5, Y0, Y0
+	VMOVUPD 32(CX)(DX*1), Y5
+	VMULPD  Y5, Y4, Y5
+	VADDPD  Y5, Y1, Y1
+	VMOVUPD 32(R8), Y5
+	VMULPD  Y5, Y4, Y5
+	VADDPD  Y5, Y2, Y2
+	VMOVUPD 32(R8)(DX*1), Y5
+	VMULPD  Y5, Y4, Y4
+	VADDPD  Y4, Y3, Y3
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, R8
+	ADDQ    $0x00000040, BX
+	ADDQ    $0x00000040, SI
+	SUBQ    $0x08, AX
+	JGE     loop
+
+rest:
+	ADDQ    $0x08, AX
+	JZ      store
+	VMOVUPD (BX), Y4
+	VMOVUPD (CX), Y5
+	VMULPD  Y5, Y4, Y5
+	VADDPD  Y5, Y0, Y0
+	VMOVUPD (CX)(DX*1), Y5
+	VMULPD  Y5, Y4, Y5
+	VADDPD  Y5, Y1, Y1
+	VMOVUPD (R8), Y5
+	VMULPD  Y5, Y4, Y5
+	VADDPD  Y5, Y2, Y2
+	VMOVUPD (R8)(DX*1), Y5
+	VMULPD  Y5, Y4, Y4
+	VADDPD  Y4, Y3, Y3
+
+store:
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, 32(DI)
+	VMOVUPD Y2, 64(DI)
+	VMOVUPD Y3, 96(DI)
+	VZEROUPPER
+	RET
+
+// func symvSumAVX2(n int, a *float64, stride int, x *float64, c *float64, y *float64, sums *float64)
+// Requires: AVX
+TEXT ·symvSumAVX2(SB), NOSPLIT, $0-56
+	MOVQ         n+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         stride+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         c+32(FP), SI
+	MOVQ         y+40(FP), DI
+	MOVQ         sums+48(FP), R8
+	SHLQ         $0x03, DX
+	LEAQ         (CX)(DX*2), R8
+	VBROADCASTSD (SI), Y0
+	VBROADCASTSD 8(SI), Y1
+	VBROADCASTSD 16(SI), Y2
+	VBROADCASTSD 24(SI), Y3
+	SUBQ         $0x08, AX
+	JL           rest
+
+loop:
+	VMOVUPD (DI), Y4
+	VMOVUPD (CX), Y5
+	VMULPD  Y5, Y0, Y5
+	VADDPD  Y5, Y4, Y4
+	VMOVUPD (CX)(DX*1), Y5
+	VMULPD  Y5, Y1, Y5
+	VADDPD  Y5, Y4, Y4
+	VMOVUPD (R8), Y5
+	VMULPD  Y5, Y2, Y5
+	VADDPD  Y5, Y4, Y4
+	VMOVUPD (R8)(DX*1), Y5
+	VMULPD  Y5, Y3, Y5
+	VADDPD  Y5, Y4, Y4
+	VMOVUPD Y4, (DI)
+	VMOVUPD 32(DI), Y4
+	VMOVUPD 32(CX), Y5
+	VMULPD  Y5, Y0, Y5
+	VADDPD  Y5, Y4, Y4
+	VMOVUPD 32(CX)(DX*1), Y5
+	VMULPD  Y5, Y1, Y5
+	VADDPD  Y5, Y4, Y4
+	VMOVUPD 32(R8), Y5
+	VMULPD  Y5, Y2, Y5
+	VADDPD  Y5, Y4, Y4
+	VMOVUPD 32(R8)(DX*1), Y5
+	VMULPD  Y5, Y3, Y5
+	VADDPD  Y5, Y4, Y4
+	VMOVUPD Y4, 32(DI)
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, R8
+	ADDQ    $0x00000040, BX
+	ADDQ    $0x00000040, DI
+	SUBQ    $0x08, AX
+	JGE     loop
+
+rest:
+	ADDQ    $0x08, AX
+	JZ      store
+	VMOVUPD (DI), Y4
+	VMOVUPD (CX), Y5
+	VMULPD  Y5, Y0, Y5
+	VADDPD  Y5, Y4, Y4
+	VMOVUPD (CX)(DX*1), Y0
+	VMULPD  Y0, Y1, Y0
+	VADDPD  Y0, Y4, Y4
+	VMOVUPD (R8), Y0
+	VMULPD  Y0, Y2, Y0
+	VADDPD  Y0, Y4, Y4
+	VMOVUPD (R8)(DX*1), Y0
+	VMULPD  Y0, Y3, Y0
+	VADDPD  Y0, Y4, Y4
+	VMOVUPD Y4, (DI)
+
+store:
+	VZEROUPPER
+	RET
+
 // func packAVX2(n int, a *float64, stride int, to *float64, width int)
 // Requires: AVX
 TEXT ·packAVX2(SB), NOSPLIT, $0-40
@@ -644,6 +799,50 @@ loop:
 	LEAQ       (R8)(SI*4), R8
 	SUBQ       $0x04, AX
 	JNZ        loop
+	VZEROUPPER
+	RET
+
+// func copyAVX2(n int, a *float64, stride int, to *float64)
+// Requires: AVX
+TEXT ·copyAVX2(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ stride+16(FP), DX
+	MOVQ to+24(FP), BX
+	SHLQ $0x03, DX
+
+loop:
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y1
+	VMOVUPD 64(CX), Y2
+	VMOVUPD Y0, (BX)
+	VMOVUPD Y1, 32(BX)
+	VMOVUPD Y2, 64(BX)
+	ADDQ    DX, CX
+	ADDQ    $0x00000060, BX
+	DECQ    AX
+	JNZ     loop
+	VZEROUPPER
+	RET
+
+// func copyAVX512(n int, a *float64, stride int, to *float64)
+// Requires: AVX, AVX512F
+TEXT ·copyAVX512(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ stride+16(FP), DX
+	MOVQ to+24(FP), BX
+	SHLQ $0x03, DX
+
+loop:
+	VMOVUPD (CX), Z0
+	VMOVUPD 64(CX), Z1
+	VMOVUPD Z0, (BX)
+	VMOVUPD Z1, 64(BX)
+	ADDQ    DX, CX
+	ADDQ    $0x00000080, BX
+	DECQ    AX
+	JNZ     loop
 	VZEROUPPER
 	RET
 

@@ -21,74 +21,14 @@ func main() {
 	tile("AVX2", "AVX2 and FMA", 4, 12, 4, false, build.YMM, func(r reg.VecVirtual) { build.VXORPD(r, r, r) })
 	// VXORPD would need AVX512DQ.
 	tile("AVX512", "AVX-512F", 12, 16, 8, true, build.ZMM, func(r reg.VecVirtual) { build.VPXORQ(r, r, r) })
-	rows()
+	rows("symvAVX2", true, true)
+	rows("symvDotsAVX2", true, false)
+	rows("symvSumAVX2", false, true)
 	pack()
+	copyRows("copyAVX2", 12, 4, build.YMM)
+	copyRows("copyAVX512", 16, 8, build.ZMM)
 	dots()
 	build.Generate()
-}
-
-// rows writes the function that Symv runs on four rows at a time.
-func rows() {
-	const lanes = 4
-	build.TEXT("rowsAVX2", build.NOSPLIT, "func(n int, a *float64, stride int, x, c, y, sums *float64)")
-	build.Pragma("noescape")
-	build.Doc("rowsAVX2 reads 4 rows of n numbers, n a multiple of 4, that are stride apart. For each row it adds the products with x to 4 of",
-		"the 16 sums, and the row times its one of 4 numbers of c to y. Products are rounded.")
-	n := build.Load(build.Param("n"), build.GP64())
-	a := build.Load(build.Param("a"), build.GP64())
-	stride := build.Load(build.Param("stride"), build.GP64())
-	x := build.Load(build.Param("x"), build.GP64())
-	c := build.Load(build.Param("c"), build.GP64())
-	y := build.Load(build.Param("y"), build.GP64())
-	to := build.Load(build.Param("sums"), build.GP64())
-	build.SHLQ(operand.Imm(3), stride) // in bytes
-	third := build.GP64()
-	build.LEAQ(operand.Mem{Base: a, Index: stride, Scale: 2}, third)
-	row := []operand.Mem{{Base: a}, {Base: a, Index: stride, Scale: 1}, {Base: third}, {Base: third, Index: stride, Scale: 1}}
-	sums, factors := make([]reg.VecVirtual, len(row)), make([]reg.VecVirtual, len(row))
-	for i := range row {
-		sums[i], factors[i] = build.YMM(), build.YMM()
-		build.VMOVUPD(operand.Mem{Base: to, Disp: i * lanes * size}, sums[i])
-		build.VBROADCASTSD(operand.Mem{Base: c, Disp: i * size}, factors[i])
-	}
-	step := func(u int) {
-		right, out := build.YMM(), build.YMM()
-		build.VMOVUPD(operand.Mem{Base: x, Disp: u * lanes * size}, right)
-		build.VMOVUPD(operand.Mem{Base: y, Disp: u * lanes * size}, out)
-		for i, m := range row {
-			m.Disp = u * lanes * size
-			left, product := build.YMM(), build.YMM()
-			build.VMOVUPD(m, left)
-			build.VMULPD(left, right, product)
-			build.VADDPD(product, sums[i], sums[i])
-			build.VMULPD(left, factors[i], left)
-			build.VADDPD(left, out, out)
-		}
-		build.VMOVUPD(out, operand.Mem{Base: y, Disp: u * lanes * size})
-	}
-	advance := func(n int) {
-		for _, p := range []reg.Register{a, third, x, y} {
-			build.ADDQ(operand.U32(n*lanes*size), p)
-		}
-	}
-	build.SUBQ(operand.Imm(2*lanes), n)
-	build.JL(operand.LabelRef("rest"))
-	build.Label("loop")
-	step(0)
-	step(1)
-	advance(2)
-	build.SUBQ(operand.Imm(2*lanes), n)
-	build.JGE(operand.LabelRef("loop"))
-	build.Label("rest")
-	build.ADDQ(operand.Imm(2*lanes), n)
-	build.JZ(operand.LabelRef("store"))
-	step(0)
-	build.Label("store")
-	for i := range row {
-		build.VMOVUPD(sums[i], operand.Mem{Base: to, Disp: i * lanes * size})
-	}
-	build.VZEROUPPER()
-	build.RET()
 }
 
 // tile writes a function for tiles of rows × cols numbers, in registers of so many lanes. Rows is a multiple of 4. With ahead, it has
@@ -194,6 +134,92 @@ func tile(name, needs string, rows, cols, lanes int, ahead bool, register func()
 
 	build.Label("store")
 	each(func(i, j int) { build.VMOVUPD(sums[i][j], at(i, j)) })
+	build.VZEROUPPER()
+	build.RET()
+}
+
+// rows writes a function that Symv runs on four rows at a time: with their dot products, their sum, or both.
+func rows(name string, dot, sum bool) {
+	const lanes = 4
+	build.TEXT(name, build.NOSPLIT, "func(n int, a *float64, stride int, x, c, y, sums *float64)")
+	build.Pragma("noescape")
+	build.Doc(name + " reads 4 rows of n numbers, n a multiple of 4, that are stride apart. Products are rounded.")
+	if dot {
+		build.Doc("To 4 of the 16 sums it adds a row's products with x.")
+	}
+	if sum {
+		build.Doc("To y it adds the rows, each times one of the 4 numbers of c.")
+	}
+	n := build.Load(build.Param("n"), build.GP64())
+	a := build.Load(build.Param("a"), build.GP64())
+	stride := build.Load(build.Param("stride"), build.GP64())
+	x := build.Load(build.Param("x"), build.GP64())
+	c := build.Load(build.Param("c"), build.GP64())
+	y := build.Load(build.Param("y"), build.GP64())
+	to := build.Load(build.Param("sums"), build.GP64())
+	build.SHLQ(operand.Imm(3), stride) // in bytes
+	third := build.GP64()
+	build.LEAQ(operand.Mem{Base: a, Index: stride, Scale: 2}, third)
+	row := []operand.Mem{{Base: a}, {Base: a, Index: stride, Scale: 1}, {Base: third}, {Base: third, Index: stride, Scale: 1}}
+	sums, factors := make([]reg.VecVirtual, len(row)), make([]reg.VecVirtual, len(row))
+	for i := range row {
+		if dot {
+			sums[i] = build.YMM()
+			build.VMOVUPD(operand.Mem{Base: to, Disp: i * lanes * size}, sums[i])
+		}
+		if sum {
+			factors[i] = build.YMM()
+			build.VBROADCASTSD(operand.Mem{Base: c, Disp: i * size}, factors[i])
+		}
+	}
+	step := func(u int) {
+		right, out := build.YMM(), build.YMM()
+		if dot {
+			build.VMOVUPD(operand.Mem{Base: x, Disp: u * lanes * size}, right)
+		}
+		if sum {
+			build.VMOVUPD(operand.Mem{Base: y, Disp: u * lanes * size}, out)
+		}
+		for i, m := range row {
+			m.Disp = u * lanes * size
+			left, product := build.YMM(), build.YMM()
+			build.VMOVUPD(m, left)
+			if dot {
+				build.VMULPD(left, right, product)
+				build.VADDPD(product, sums[i], sums[i])
+			}
+			if sum {
+				build.VMULPD(left, factors[i], left)
+				build.VADDPD(left, out, out)
+			}
+		}
+		if sum {
+			build.VMOVUPD(out, operand.Mem{Base: y, Disp: u * lanes * size})
+		}
+	}
+	advance := func(n int) {
+		for _, p := range []reg.Register{a, third, x, y} {
+			build.ADDQ(operand.U32(n*lanes*size), p)
+		}
+	}
+	build.SUBQ(operand.Imm(2*lanes), n)
+	build.JL(operand.LabelRef("rest"))
+	build.Label("loop")
+	step(0)
+	step(1)
+	advance(2)
+	build.SUBQ(operand.Imm(2*lanes), n)
+	build.JGE(operand.LabelRef("loop"))
+	build.Label("rest")
+	build.ADDQ(operand.Imm(2*lanes), n)
+	build.JZ(operand.LabelRef("store"))
+	step(0)
+	build.Label("store")
+	if dot {
+		for i := range row {
+			build.VMOVUPD(sums[i], operand.Mem{Base: to, Disp: i * lanes * size})
+		}
+	}
 	build.VZEROUPPER()
 	build.RET()
 }
@@ -304,6 +330,33 @@ func dots() {
 		build.VHADDPD(low[i], low[i], low[i])
 		build.VMOVSD(low[i], operand.Mem{Base: out, Disp: i * size})
 	}
+	build.VZEROUPPER()
+	build.RET()
+}
+
+// copyRows writes the function that packs lines of which the numbers of a panel lie together.
+func copyRows(name string, width, lanes int, register func() reg.VecVirtual) {
+	build.TEXT(name, build.NOSPLIT, "func(n int, a *float64, stride int, to *float64)")
+	build.Pragma("noescape")
+	build.Doc(fmt.Sprintf("%s copies n ≥ 1 rows of %d numbers that are stride apart.", name, width))
+	n := build.Load(build.Param("n"), build.GP64())
+	a := build.Load(build.Param("a"), build.GP64())
+	stride := build.Load(build.Param("stride"), build.GP64())
+	to := build.Load(build.Param("to"), build.GP64())
+	build.SHLQ(operand.Imm(3), stride) // in bytes
+	build.Label("loop")
+	var row []reg.VecVirtual
+	for j := 0; j < width; j += lanes {
+		row = append(row, register())
+		build.VMOVUPD(operand.Mem{Base: a, Disp: j * size}, row[len(row)-1])
+	}
+	for j, x := range row {
+		build.VMOVUPD(x, operand.Mem{Base: to, Disp: j * lanes * size})
+	}
+	build.ADDQ(stride, a)
+	build.ADDQ(operand.U32(width*size), to)
+	build.DECQ(n)
+	build.JNZ(operand.LabelRef("loop"))
 	build.VZEROUPPER()
 	build.RET()
 }

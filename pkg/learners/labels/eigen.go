@@ -47,9 +47,13 @@ func topEigen(a *mat.SymDense, k int) (e eigenpairs, err error) {
 	e.values = slices.Clone(all[n-k:])
 	slices.Reverse(e.values)
 	e.vectors = mat.NewDense(k, n, nil)
-	for j := range n {
-		for i, v := range q.RawRowView(j)[n-k:] {
-			e.vectors.Set(k-1-i, j, v)
+	const together = 8 // rows, so that what is read of q stays in the cache
+	for lo := 0; lo < k; lo += together {
+		for j := range n {
+			row := q.RawRowView(j)
+			for i := lo; i < min(lo+together, k); i++ {
+				e.vectors.RawRowView(i)[j] = row[n-1-i]
+			}
 		}
 	}
 	eig = spectral.EigenSym{} // the product needs the room

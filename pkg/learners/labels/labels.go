@@ -112,7 +112,7 @@ func meanOf(x *mat.Dense, rows []int) []float64 {
 	first := x.RawRowView(rows[0])
 	mean := make([]float64, d)
 	dev := make([]float64, d)
-	const columns = 128 // that a core sums
+	columns := max(128, d/(1+cores.Idle())) // that a core sums
 	cores.Do((d+columns-1)/columns, func(b int) {
 		from, to := b*columns, min((b+1)*columns, d)
 		for _, i := range rows {
