@@ -92,8 +92,11 @@ func (e *missingError) Error() string {
 	return fmt.Sprintf("no full-scale results of %s; in the project's folder run: go run ./cmd/metriclab run %s --scale full", e.experiment, e.experiment)
 }
 
-// ShowView displays the named view of an experiment at a scale, see Rows. Where
-// full-scale results are missing it displays the command that makes them. It
+// A table of more than mostRows rows is cut to fewRows: nobody reads the others here.
+const mostRows, fewRows = 24, 12
+
+// ShowView displays the named view of an experiment at a scale, see Rows. Of a long table it displays the first rows, and a
+// link to all. Where full-scale results are missing it displays the command that makes them. It
 // panics on every other error.
 func ShowView(spec experiment.Spec, view, scale string) {
 	i := slices.IndexFunc(spec.Views, func(v experiment.View) bool { return v.Name == view })
@@ -108,7 +111,22 @@ func ShowView(spec experiment.Spec, view, scale string) {
 	if showMissing(err) {
 		return
 	}
-	show(Must(d, err), watermark(scale))
+	Check(err)
+	rest := cut(d.Text)
+	show(d, watermark(scale))
+	if rest > 0 {
+		displayMarkdown(fmt.Sprintf("… and %d more rows: [all at full scale](../results/%s/README.md)", rest, spec.ID))
+	}
+}
+
+// cut leaves the first rows of a long table, and returns how many it took away.
+func cut(t *plots.TextTable) (rest int) {
+	if t == nil || len(t.Rows) <= mostRows {
+		return 0
+	}
+	rest = len(t.Rows) - fewRows
+	t.Rows = t.Rows[:fewRows]
+	return rest
 }
 
 func draw(root string, spec experiment.Spec, view experiment.View, scale string) (plots.Drawing, error) {
@@ -251,7 +269,11 @@ func ShowMore(paper experiment.Paper, scale string, names ...string) {
 func named(paper experiment.Paper, name string) (experiment.Spec, error) {
 	i := slices.IndexFunc(paper.Experiments, func(s experiment.Spec) bool { return s.ID == paper.Key+"/"+name })
 	if i < 0 {
-		return experiment.Spec{}, fmt.Errorf("nb: %s has no experiment %q", paper.Key, name)
+		var names []string
+		for _, s := range paper.Experiments {
+			names = append(names, strings.TrimPrefix(s.ID, paper.Key+"/"))
+		}
+		return experiment.Spec{}, fmt.Errorf("nb: %s has no experiment %q; it has %s", paper.Key, name, strings.Join(names, ", "))
 	}
 	return paper.Experiments[i], nil
 }

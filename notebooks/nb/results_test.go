@@ -275,6 +275,18 @@ func TestShowViewOfUnknownName(t *testing.T) {
 	ShowView(toy(&runs), "w", "smoke")
 }
 
+func TestCut(t *testing.T) {
+	for _, test := range []struct{ rows, kept, rest int }{{0, 0, 0}, {mostRows, mostRows, 0}, {mostRows + 1, fewRows, mostRows + 1 - fewRows}} {
+		table := &plots.TextTable{Head: []string{"a"}, Rows: make([][]string, test.rows)}
+		if rest := cut(table); rest != test.rest || len(table.Rows) != test.kept {
+			t.Errorf("of %d rows %d are shown, %d not; want %d, %d", test.rows, len(table.Rows), rest, test.kept, test.rest)
+		}
+	}
+	if cut(nil) != 0 {
+		t.Error("no table has rows that are not shown")
+	}
+}
+
 func TestWatermark(t *testing.T) {
 	if watermark("full") != "" || watermark("smoke") == "" {
 		t.Errorf("full %q, smoke %q", watermark("full"), watermark("smoke"))
@@ -310,7 +322,7 @@ func TestVerdictsAndNamed(t *testing.T) {
 	if got, err := named(paper, "count"); err != nil || got.ID != "toy/count" {
 		t.Errorf("named = %q, %v", got.ID, err)
 	}
-	if _, err := named(paper, "toy/count"); err == nil {
-		t.Error("a name that the paper does not have gives no error")
+	if _, err := named(paper, "toy/count"); err == nil || !strings.Contains(err.Error(), "it has count") {
+		t.Errorf("a name that the paper does not have gives the error %v, want the names there are", err)
 	}
 }
