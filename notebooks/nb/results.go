@@ -93,8 +93,9 @@ func (e *missingError) Error() string {
 }
 
 // ShowView displays the named view of an experiment at a scale, see Rows. Where
-// full-scale results are missing it displays the command that makes them. It
-// panics on every other error.
+// full-scale results are missing it displays the command that makes them. Of a
+// long table it displays the first rows, and a link to all. It panics on every
+// other error.
 func ShowView(spec experiment.Spec, view, scale string) {
 	i := slices.IndexFunc(spec.Views, func(v experiment.View) bool { return v.Name == view })
 	if i < 0 {
@@ -108,7 +109,29 @@ func ShowView(spec experiment.Spec, view, scale string) {
 	if showMissing(err) {
 		return
 	}
-	show(Must(d, err), watermark(scale))
+	d, more := shortened(Must(d, err))
+	show(d, watermark(scale))
+	if more != "" && scale == string(experiment.Full) {
+		more += fmt.Sprintf("; [all](../results/%s/%s.md)", spec.ID, view)
+	}
+	if more != "" {
+		displayMarkdown(more + ".")
+	}
+}
+
+// mostRows is the largest number of rows of a table that is displayed whole; of a longer one fewRows are.
+const mostRows, fewRows = 24, 12
+
+// shortened is a drawing of whose table, if it is long, the first rows are left, and a text that says so, without a full stop.
+func shortened(d plots.Drawing) (plots.Drawing, string) {
+	if d.Text == nil || len(d.Text.Rows) <= mostRows {
+		return d, ""
+	}
+	text := *d.Text
+	text.Rows = text.Rows[:fewRows]
+	more := fmt.Sprintf("The first %d of %d rows", fewRows, len(d.Text.Rows))
+	d.Text = &text
+	return d, more
 }
 
 func draw(root string, spec experiment.Spec, view experiment.View, scale string) (plots.Drawing, error) {
@@ -243,7 +266,7 @@ func ShowMore(paper experiment.Paper, scale string, names ...string) {
 			displayMarkdown(text)
 			continue
 		}
-		displayPNG(img, figureText(d))
+		displayPNG(img, figureText(d), 1)
 	}
 }
 

@@ -275,6 +275,23 @@ func TestShowViewOfUnknownName(t *testing.T) {
 	ShowView(toy(&runs), "w", "smoke")
 }
 
+func TestShortened(t *testing.T) {
+	for rows, want := range map[int]string{0: "", mostRows: "", mostRows + 1: "The first 12 of 25 rows"} {
+		d := plots.Drawing{Text: &plots.TextTable{Rows: make([][]string, rows)}}
+		got, more := shortened(d)
+		left := rows
+		if want != "" {
+			left = fewRows
+		}
+		if more != want || len(got.Text.Rows) != left || len(d.Text.Rows) != rows {
+			t.Errorf("of %d rows %d are left and the drawing has %d: %q", rows, len(got.Text.Rows), len(d.Text.Rows), more)
+		}
+	}
+	if _, more := shortened(plots.Drawing{}); more != "" {
+		t.Errorf("a drawing without a table: %q", more)
+	}
+}
+
 func TestWatermark(t *testing.T) {
 	if watermark("full") != "" || watermark("smoke") == "" {
 		t.Errorf("full %q, smoke %q", watermark("full"), watermark("smoke"))
