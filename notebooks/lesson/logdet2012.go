@@ -45,11 +45,17 @@ func Divergence(w mat.Symmetric) (sum float64) {
 // Difference is v = x − x′ of a pair.
 func Difference(p metric.Pair) *mat.VecDense { return difference(p) }
 
+// Price is γ; it panics unless γ > 0. Learners take 0 as their default.
+func Price(gamma float64) float64 {
+	if !(gamma > 0) {
+		panic(fmt.Sprintf("lesson: γ is %g, want a number above 0, or +Inf for no slack", gamma))
+	}
+	return gamma
+}
+
 // StartLogDet is Algorithm 1 in the plane before the first projection, with the bounds Upper and Lower. It panics unless γ > 0.
 func StartLogDet(rounds []metric.Pair, gamma float64) *plain.LogDetResult {
-	if !(gamma > 0) {
-		panic(fmt.Sprintf("lesson: gamma: %g is not allowed, want a number above 0, or +Inf for no slack", gamma))
-	}
+	Price(gamma)
 	var xi []float64
 	for _, p := range rounds {
 		xi = append(xi, map[metric.Label]float64{metric.Similar: Upper, metric.Dissimilar: Lower}[p.Label])
@@ -107,9 +113,9 @@ func Objects(seed uint64, n int) *datasets.Set {
 	}))
 }
 
-// KnownPairs returns objects and n pairs of them, half of them similar. It panics unless n ≥ 1.
+// KnownPairs returns objects and n pairs of them, half of them similar. It panics unless 1 ≤ n ≤ 1,000,000.
 func KnownPairs(seed uint64, n int) (*datasets.Set, []metric.Link) {
-	atLeastOne("KnownPairs", "n =", n)
+	within("the number of pairs", n, 1, 1_000_000)
 	s := Objects(1, 60)
 	return s, nb.Must(sample.BalancedLinks(rand.New(rand.NewPCG(seed, 0)), s.Y, n))
 }
@@ -142,17 +148,10 @@ func balls(v []float64, label metric.Label, was, is *plain.LogDetResult, wanted,
 	return append(marks, arrow)
 }
 
-// atLeastOne panics unless n, the what of a function, is at least 1.
-func atLeastOne(function, what string, n int) {
-	if n < 1 {
-		panic(fmt.Sprintf("lesson: %s: %s %d is not allowed, want at least 1", function, what, n))
-	}
-}
-
-// Projection draws projection n, counted from 1. It panics unless n ≥ 1.
+// Projection draws projection n, counted from 1. It panics unless 1 ≤ n ≤ 10,000.
 func Projection(n int, rounds []metric.Pair, gamma float64) plots.Panel {
 	const half = 3.6
-	atLeastOne("Projection", "projection", n)
+	within("the number of the projection", n, 1, 10_000)
 	k, was, is := (n-1)%len(rounds), LogDetAfter(n-1, rounds, gamma),
 		LogDetAfter(n, rounds, gamma)
 	v := metric.Sub(nil, rounds[k].X, rounds[k].Y)
@@ -169,9 +168,7 @@ func Projection(n int, rounds []metric.Pair, gamma float64) plots.Panel {
 
 // Doubtful returns objects and 20 pairs, of which the last ones have the wrong label. It panics unless 0 ≤ wrong ≤ 20.
 func Doubtful(seed uint64, wrong int) (*datasets.Set, []metric.Link) {
-	if wrong < 0 || wrong > 20 {
-		panic(fmt.Sprintf("lesson: Doubtful: %d wrong labels are not allowed, want 0 to 20", wrong))
-	}
+	within("the number of wrong labels", wrong, 0, 20)
 	s, links := KnownPairs(seed, 20)
 	for i := range links[20-wrong:] {
 		links[20-1-i].Label *= -1
@@ -189,9 +186,9 @@ func BoundsGiven(fit itml.Result, links []metric.Link) (sum float64) {
 	return sum
 }
 
-// FreshPairs returns n pairs of other objects. It panics unless n ≥ 1.
+// FreshPairs returns n pairs of other objects. It panics unless 1 ≤ n ≤ 1,000,000.
 func FreshPairs(n int) []metric.Pair {
-	atLeastOne("FreshPairs", "n =", n)
+	within("the number of pairs", n, 1, 1_000_000)
 	s := Objects(2, 200)
 	return PairsOf(s, nb.Must(sample.BalancedLinks(rand.New(rand.NewPCG(9, 0)), s.Y, n)))
 }
@@ -550,10 +547,10 @@ func InPlane(n int) (zs []metric.Pair, rests []float64, s *plain.LogDetResult) {
 	return zs, rests, s
 }
 
-// PlaneStep draws projection n, counted from 1, in the plane of the two words. It panics unless n ≥ 1.
+// PlaneStep draws projection n, counted from 1, in the plane of the two words. It panics unless 1 ≤ n ≤ 10,000.
 func PlaneStep(n int) plots.Panel {
 	const half = 2.9
-	atLeastOne("PlaneStep", "projection", n)
+	within("the number of the projection", n, 1, 10_000)
 	zs, _, was := InPlane(n - 1)
 	_, _, is := InPlane(n)
 	k := (n - 1) % len(zs)

@@ -183,7 +183,7 @@ func TestNotAllowed(t *testing.T) {
 	} {
 		func() {
 			defer func() {
-				if got, _ := recover().(string); !strings.Contains(got, "not allowed, want") {
+				if got, _ := recover().(string); !strings.HasPrefix(got, "lesson: ") || !strings.Contains(got, ", want ") {
 					t.Errorf("%s: panic %q", name, got)
 				}
 			}()

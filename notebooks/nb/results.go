@@ -183,6 +183,9 @@ const maxRow = 200
 // claims are the lines of harness.Tables in Markdown, "" of a table without any; skip says whether an experiment without
 // a table is left out.
 func claims(root string, specs []experiment.Spec, scale string, skip func(error) bool) ([]string, error) {
+	if _, err := experiment.ParseScale(scale); err != nil {
+		return nil, err
+	}
 	full := scale == string(experiment.Full)
 	type line struct {
 		experiment string

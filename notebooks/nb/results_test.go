@@ -221,6 +221,9 @@ func TestClaims(t *testing.T) {
 	specs := []experiment.Spec{toy(&runs)}
 	never := func(error) bool { return false }
 
+	if _, err := claims(root, specs, "quick", never); err == nil || !strings.Contains(err.Error(), "want smoke or full") {
+		t.Errorf("scale quick: error %v", err)
+	}
 	got, err := claims(root, specs, "smoke", never)
 	if err != nil || !strings.Contains(got[harness.TableSentences], "\n| not graded | ") {
 		t.Errorf("smoke: %v, error %v", got, err)
