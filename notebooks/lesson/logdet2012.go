@@ -723,8 +723,16 @@ func Flat(m *kernels.Metric, x mat.Matrix) *mat.Dense {
 	return out
 }
 
-// OnLine is the kernel of the package, for sets of numbers from 0 to 8.
+// OnLine is the kernel of the package, for sets of numbers from 0 to 8. It panics on others, and on an empty set.
 func OnLine(a, b []float64) float64 {
+	for _, set := range [][]float64{a, b} {
+		within("the size of a set", len(set), 1, 1_000_000)
+		for _, v := range set {
+			if !(v >= 0 && v <= 8) {
+				panic(fmt.Sprintf("lesson: a number of a set is %g, want 0 to 8", v))
+			}
+		}
+	}
 	k := nb.Must(sets.NewPyramid(sets.PyramidParams{
 		Low: []float64{0}, High: []float64{8}, Side: []float64{1}}))
 	p, q := nb.Must(k.Prepare(mat.NewDense(len(a), 1, a))),

@@ -180,6 +180,8 @@ func TestNotAllowed(t *testing.T) {
 		"no fresh pairs":  func() { FreshPairs(0) },
 		"21 of 20 labels": func() { Doubtful(Draw, 21) },
 		"-1 labels":       func() { Doubtful(Draw, -1) },
+		"9 on the line":   func() { OnLine([]float64{1, 9}, []float64{1}) },
+		"an empty set":    func() { OnLine(nil, []float64{1}) },
 	} {
 		func() {
 			defer func() {
