@@ -64,6 +64,7 @@ func Album(title string, columns int, which ...int) plots.Panel {
 	pix, _ := Faces()
 	images := plots.Images{H: synthetic.FaceSide, W: synthetic.FaceSide, Columns: columns, Max: 1}
 	for _, i := range which {
+		within("a face", i, 0, 15)
 		images.Pix = append(images.Pix, pix.RawRowView(i))
 	}
 	return plots.Panel{Title: title, Marks: []plots.Mark{images}}
@@ -98,6 +99,8 @@ func MatrixPanel(title string, k mat.Symmetric) plots.Panel {
 
 // StreamOfAnswers returns the answers to m random questions about n random points in ten dimensions.
 func StreamOfAnswers(n, m int) []metric.Triplet {
+	within("the number of points", n, 3, math.MaxInt)
+	within("the number of answers", m, 0, math.MaxInt)
 	rng := rand.New(rand.NewPCG(1, 0))
 	x := mat.NewDense(n, 10, nil)
 	for i := range x.RawMatrix().Data {
@@ -145,6 +148,7 @@ func Spread(l *plots.Line, x float64, ys []float64) {
 // least.
 func Gains(s *triplets.Selector, k mat.Symmetric, head int) (
 	heat plots.Heat, best, worst triplets.Query) {
+	within("the head", head, 0, 15)
 	most, fewest := math.Inf(-1), math.Inf(1)
 	for b := range 16 {
 		row := slices.Repeat([]float64{math.NaN()}, 16)

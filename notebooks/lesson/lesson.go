@@ -4,6 +4,7 @@
 package lesson
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -12,6 +13,13 @@ import (
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
 )
+
+// within panics with what is allowed, unless least ≤ n ≤ most.
+func within(what string, n, least, most int) {
+	if n < least || n > most {
+		panic(fmt.Sprintf("lesson: %s is %d, want %d to %d", what, n, least, most))
+	}
+}
 
 // Hypothesis is what a learner of pairs holds: a pair of difference v is similar if vᵀMv ≤ B.
 type Hypothesis struct {

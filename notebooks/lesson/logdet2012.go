@@ -1,6 +1,7 @@
 package lesson
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -26,7 +27,9 @@ import (
 	"metriclab/pkg/learners/plain"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/plots"
+	"metriclab/pkg/sparse"
 	"metriclab/pkg/spectral"
+	"metriclab/pkg/text"
 )
 
 // Divergence is D(W, I).
@@ -42,8 +45,17 @@ func Divergence(w mat.Symmetric) (sum float64) {
 // Difference is v = x − x′ of a pair.
 func Difference(p metric.Pair) *mat.VecDense { return difference(p) }
 
-// StartLogDet is Algorithm 1 in the plane before the first projection, with the bounds Upper and Lower.
-func StartLogDet(rounds []metric.Pair) *plain.LogDetResult {
+// Price is γ; it panics unless γ > 0. Learners take 0 as their default.
+func Price(gamma float64) float64 {
+	if !(gamma > 0) {
+		panic(fmt.Sprintf("lesson: γ is %g, want a number above 0, or +Inf for no slack", gamma))
+	}
+	return gamma
+}
+
+// StartLogDet is Algorithm 1 in the plane before the first projection, with the bounds Upper and Lower. It panics unless γ > 0.
+func StartLogDet(rounds []metric.Pair, gamma float64) *plain.LogDetResult {
+	Price(gamma)
 	var xi []float64
 	for _, p := range rounds {
 		xi = append(xi, map[metric.Label]float64{metric.Similar: Upper, metric.Dissimilar: Lower}[p.Label])
@@ -53,7 +65,7 @@ func StartLogDet(rounds []metric.Pair) *plain.LogDetResult {
 
 // LogDetAfter is Algorithm 1 after n projections, one pair after the other.
 func LogDetAfter(n int, rounds []metric.Pair, gamma float64) *plain.LogDetResult {
-	s := StartLogDet(rounds)
+	s := StartLogDet(rounds, gamma)
 	for i := range n {
 		k := i % len(rounds)
 		s.Project(k, difference(rounds[k]), rounds[k].Label, gamma)
@@ -84,7 +96,7 @@ func Omegas(y float64) (omega []float64) {
 	for _, phi := range phis {
 		fit := nb.Must(ltkernel.Fit(context.Background(), x, []ltkernel.Constraint{ltkernel.AtLeast(0, 1, 100)},
 			ltkernel.Params{Divergence: phi, Slack: ltkernel.SlackL1, C: y / 5}))
-		omega = append(omega, fit.Metric.SqDist(x.RawRowView(0), x.RawRowView(1))/5)
+		omega = append(omega, max(0, fit.Metric.SqDist(x.RawRowView(0), x.RawRowView(1))/5))
 	}
 	return omega
 }
@@ -101,8 +113,9 @@ func Objects(seed uint64, n int) *datasets.Set {
 	}))
 }
 
-// KnownPairs returns objects and n pairs of them, half of them similar.
+// KnownPairs returns objects and n pairs of them, half of them similar. It panics unless 1 ≤ n ≤ 1,000,000.
 func KnownPairs(seed uint64, n int) (*datasets.Set, []metric.Link) {
+	within("the number of pairs", n, 1, 1_000_000)
 	s := Objects(1, 60)
 	return s, nb.Must(sample.BalancedLinks(rand.New(rand.NewPCG(seed, 0)), s.Y, n))
 }
@@ -135,9 +148,10 @@ func balls(v []float64, label metric.Label, was, is *plain.LogDetResult, wanted,
 	return append(marks, arrow)
 }
 
-// Projection draws projection n, counted from 1.
+// Projection draws projection n, counted from 1. It panics unless 1 ≤ n ≤ 10,000.
 func Projection(n int, rounds []metric.Pair, gamma float64) plots.Panel {
 	const half = 3.6
+	within("the number of the projection", n, 1, 10_000)
 	k, was, is := (n-1)%len(rounds), LogDetAfter(n-1, rounds, gamma),
 		LogDetAfter(n, rounds, gamma)
 	v := metric.Sub(nil, rounds[k].X, rounds[k].Y)
@@ -152,8 +166,9 @@ func Projection(n int, rounds []metric.Pair, gamma float64) plots.Panel {
 	return nb.Square(fmt.Sprintf("%d: pair %d %s", n, k+1, moved), half, marks...)
 }
 
-// Doubtful returns objects and 20 pairs, of which the last ones have the wrong label.
+// Doubtful returns objects and 20 pairs, of which the last ones have the wrong label. It panics unless 0 ≤ wrong ≤ 20.
 func Doubtful(seed uint64, wrong int) (*datasets.Set, []metric.Link) {
+	within("the number of wrong labels", wrong, 0, 20)
 	s, links := KnownPairs(seed, 20)
 	for i := range links[20-wrong:] {
 		links[20-1-i].Label *= -1
@@ -171,8 +186,9 @@ func BoundsGiven(fit itml.Result, links []metric.Link) (sum float64) {
 	return sum
 }
 
-// FreshPairs returns n pairs of other objects.
+// FreshPairs returns n pairs of other objects. It panics unless 1 ≤ n ≤ 1,000,000.
 func FreshPairs(n int) []metric.Pair {
+	within("the number of pairs", n, 1, 1_000_000)
 	s := Objects(2, 200)
 	return PairsOf(s, nb.Must(sample.BalancedLinks(rand.New(rand.NewPCG(9, 0)), s.Y, n)))
 }
@@ -208,6 +224,12 @@ func RingMetrics(seed uint64) (s *datasets.Set, names []string, metrics []metric
 		[]metric.SqDister{metric.Euclidean{}, linear.Metric,
 			nb.Must(kernels.NewTransformed(RingsKernel(), 1, 2, nil, nil)),
 			nb.Must(fit.Kernel(RingsKernel(), s.X))}, links
+}
+
+// NewRingPairs returns 400 pairs of 300 other points of the rings.
+func NewRingPairs(seed uint64) []metric.Pair {
+	s := Rings(seed, 2, 300)
+	return PairsOf(s, nb.Must(sample.BalancedLinks(rand.New(rand.NewPCG(seed, 4)), s.Y, 400)))
 }
 
 // NeighbourErrors is the share of test points that the 10 nearest neighbours classify wrongly, in per
@@ -306,7 +328,8 @@ func Dropped(radius float64) plots.Drawing {
 		at := c.Place(s.X.RawRowView(i))
 		placed.SetRow(i, at[:])
 	}
-	plane, space := plots.Line{Name: "its way", Color: 2}, plots.Line{Name: "its way", Color: 2}
+	plane := plots.Line{Name: "its way", Color: plots.Grey}
+	space := plane
 	ray := func(r float64) []float64 { return []float64{0.8 * r, 0.6 * r} }
 	for r := 0.0; r <= 2.6; r += 0.02 {
 		z := ray(r)
@@ -316,8 +339,8 @@ func Dropped(radius float64) plots.Drawing {
 	}
 	z := ray(radius)
 	at := c.Place(z)
-	here := plots.Points{Name: "new point", X: z[:1], Y: z[1:], Color: 2, Shape: 3}
-	there := plots.Points{Name: "new point", X: at[:1], Y: at[1:], Color: 2, Shape: 3}
+	here := plots.Points{Name: "new point", X: z[:1], Y: z[1:], Color: 6, Shape: 6}
+	there := plots.Points{Name: "new point", X: at[:1], Y: at[1:], Color: 6, Shape: 6}
 	return plots.Drawing{Columns: 2, Panels: []plots.Panel{
 		{Title: fmt.Sprintf("a new point at radius %.1f", radius), XLabel: "x₁", YLabel: "x₂",
 			Equal: true, XMin: -2.6, XMax: 2.6, YMin: -2.6, YMax: 2.6,
@@ -325,6 +348,19 @@ func Dropped(radius float64) plots.Drawing {
 		{Title: "the learned space", XLabel: "first principal axis",
 			YLabel: "second principal axis", Marks: append(nb.Classes(placed, s.Y), space, there)},
 	}}
+}
+
+// FarOut counts the points that binding pairs join, and says whether the one farthest along the second axis is among them.
+func FarOut() (joined int, bound bool) {
+	s, _, _, links := RingMetrics(0)
+	fit := nb.Must(itml.FitKernelRows(context.Background(), RingsKernel(), s.X, links, itml.KernelParams{}))
+	c, far := NewChart(nb.Must(fit.Kernel(RingsKernel(), s.X)), s.X), 0
+	for i := range s.Y {
+		if c.Place(s.X.RawRowView(i))[1] > c.Place(s.X.RawRowView(far))[1] {
+			far = i
+		}
+	}
+	return len(fit.Support), slices.Contains(fit.Support, far)
 }
 
 // WineLike draws three classes with six measurements in very different units.
@@ -444,6 +480,21 @@ func ClusteredBy(seed uint64, n int) (s *datasets.Set, names []string, by [][]in
 	}
 }
 
+// named gives marks their names, one after the other.
+func named(marks []plots.Mark, name func(i int) string) []plots.Mark {
+	for i := range marks {
+		m := marks[i].(plots.Points)
+		m.Name = name(i)
+		marks[i] = m
+	}
+	return marks
+}
+
+// ClusterMarks draws points in the colours of their clusters.
+func ClusterMarks(x *mat.Dense, of []int) []plots.Mark {
+	return named(nb.Classes(x, of), func(i int) string { return fmt.Sprintf("cluster %d", i+1) })
+}
+
 // Unmatched is the share of the rows without pairs that are not in the cluster of their class,
 // in per cent.
 func Unmatched(s *datasets.Set, a []int) float64 {
@@ -496,15 +547,16 @@ func InPlane(n int) (zs []metric.Pair, rests []float64, s *plain.LogDetResult) {
 	return zs, rests, s
 }
 
-// PlaneStep draws projection n, counted from 1, in the plane of the two words.
+// PlaneStep draws projection n, counted from 1, in the plane of the two words. It panics unless 1 ≤ n ≤ 10,000.
 func PlaneStep(n int) plots.Panel {
 	const half = 2.9
+	within("the number of the projection", n, 1, 10_000)
 	zs, _, was := InPlane(n - 1)
 	_, _, is := InPlane(n)
 	k := (n - 1) % len(zs)
 	marks := balls(zs[k].X, zs[k].Label, was, is, is.Xi[k], half)
 	panel := nb.Square(fmt.Sprintf("%d: %v (%s)", n, zs[k].Label,
-		[]string{"1 and 2", "1 and 3", "2 and 4"}[k]), half, marks...)
+		[]string{"1 and 2", "1 and 3", "2 and 4", "3 and 4"}[k]), half, marks...)
 	panel.XLabel, panel.YLabel = "z₁ (car)", "z₂ (auto)"
 	return panel
 }
@@ -567,18 +619,120 @@ func MapOfPosts(title string, x, y *mat.Dense, group []int) plots.Panel {
 			g = append(g, class)
 		}
 	}
-	marks := nb.Classes(shown, g)
-	for i := range marks {
-		m := marks[i].(plots.Points)
-		m.Name = NewsGroups[i]
-		marks[i] = m
-	}
 	return plots.Panel{Title: title, XLabel: "first principal axis",
-		YLabel: "second principal axis", Marks: marks}
+		YLabel: "second principal axis", Marks: named(nb.Classes(shown, g), func(i int) string { return NewsGroups[i] })}
 }
 
-// OnLine is the kernel of the package, for sets of numbers from 0 to 8.
+// Sandwich is JLJᵀ.
+func Sandwich(j *mat.Dense, l mat.Symmetric) *mat.SymDense {
+	n, k := j.Dims()
+	var jl mat.Dense
+	jl.Mul(j, l)
+	out := mat.NewSymDense(n, nil)
+	for a := range n {
+		for b := range a + 1 {
+			out.SetSym(a, b, mat.Dot(mat.NewVecDense(k, jl.RawRowView(a)), j.RowView(b)))
+		}
+	}
+	return out
+}
+
+// Posts are rows of tf-idf and their groups.
+type Posts struct {
+	X *sparse.Matrix
+	Y []int
+}
+
+// News returns 200 posts of each of NewsGroups to learn from, as many later ones to test, and the stems. Vocabulary and idf are
+// of the first only.
+func News() (train, test Posts, words *text.Vectorizer) {
+	first, later, err := datasets.Open("../data").Newsgroups20(datasets.PostHeadersDrop)
+	nb.Check(err)
+	analyzer, bags, y := text.NewAnalyzer(text.StemmerPorter), [2][]text.Bag{}, [2][]int{}
+	for part, t := range []*datasets.Texts{first, later} {
+		count := make([]int, len(NewsGroups))
+		for i, class := range t.Y {
+			if g := slices.Index(NewsGroups, t.Classes[class]); g >= 0 && count[g] < 200 {
+				count[g]++
+				bags[part], y[part] = append(bags[part], analyzer.Bag(t.Docs[i].Text)), append(y[part], g)
+			}
+		}
+	}
+	words = nb.Must(text.FitVectorizer(bags[0], text.VectorizerParams{Size: 2000}))
+	return Posts{nb.Must(words.Matrix(bags[0])), y[0]}, Posts{nb.Must(words.Matrix(bags[1])), y[1]}, words
+}
+
+// Links draws 100 similar and 100 dissimilar pairs of posts for each group.
+func (p Posts) Links() []metric.Link {
+	return nb.Must(sample.EachClassLinks(rand.New(rand.NewPCG(1, 7)), p.Y, 100))
+}
+
+// Heaviest lists the n stems with the largest weights, and these.
+func Heaviest(words *text.Vectorizer, weights []float64, n int) string {
+	order, out := make([]int, len(weights)), make([]string, min(n, len(weights)))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(weights[b]), math.Abs(weights[a])) })
+	for i := range out {
+		term, _ := words.Term(order[i])
+		out[i] = fmt.Sprintf("%s %+.2f", term, weights[order[i]])
+	}
+	return strings.Join(out, ", ")
+}
+
+// StemWeights is the diagonal of W − I = U(F − I)Uᵀ.
+func StemWeights(fit iplr.Result) []float64 {
+	u := fit.Metric.Basis() // the vectors in rows
+	k, d := u.Dims()
+	var fu mat.Dense
+	fu.Mul(fit.F, u)
+	weights := make([]float64, d)
+	for t := range weights {
+		for a := range k {
+			weights[t] += u.At(a, t) * (fu.At(a, t) - u.At(a, t))
+		}
+	}
+	return weights
+}
+
+// ZipDigits draws 100 labelled digits, ten of each, and 500 others.
+func ZipDigits(seed uint64) (known, others *datasets.Set) {
+	all := nb.Must(datasets.Open("../data").Set("usps"))
+	var first, rest []int
+	count := make([]int, 10)
+	for _, i := range rand.New(rand.NewPCG(seed, 19)).Perm(datasets.USPSTrain) {
+		if y := all.Y[i]; count[y] < 10 {
+			count[y]++
+			first = append(first, i)
+		} else if len(rest) < 500 {
+			rest = append(rest, i)
+		}
+	}
+	return &datasets.Set{X: all.Rows(first), Y: all.Labels(first)}, &datasets.Set{X: all.Rows(rest), Y: all.Labels(rest)}
+}
+
+// Flat has the first two coordinates of rows under a metric; those that there are not are 0.
+func Flat(m *kernels.Metric, x mat.Matrix) *mat.Dense {
+	z := m.EmbedRows(x)
+	n, r := z.Dims()
+	out := mat.NewDense(n, 2, nil)
+	if r > 0 {
+		out.Slice(0, n, 0, min(r, 2)).(*mat.Dense).Copy(z)
+	}
+	return out
+}
+
+// OnLine is the kernel of the package, for sets of numbers from 0 to 8. It panics on others, and on an empty set.
 func OnLine(a, b []float64) float64 {
+	for _, set := range [][]float64{a, b} {
+		within("the size of a set", len(set), 1, 1_000_000)
+		for _, v := range set {
+			if !(v >= 0 && v <= 8) {
+				panic(fmt.Sprintf("lesson: a number of a set is %g, want 0 to 8", v))
+			}
+		}
+	}
 	k := nb.Must(sets.NewPyramid(sets.PyramidParams{
 		Low: []float64{0}, High: []float64{8}, Side: []float64{1}}))
 	p, q := nb.Must(k.Prepare(mat.NewDense(len(a), 1, a))),

@@ -4,12 +4,15 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/notebooks/nb"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/kernels"
+	"metriclab/pkg/learners/iplr"
 	"metriclab/pkg/learners/itml"
 	"metriclab/pkg/learners/plain"
 	"metriclab/pkg/metric"
@@ -163,3 +166,59 @@ func TestJudgeMethods(t *testing.T) {
 type farthest struct{}
 
 func (farthest) SqDist(x, y []float64) float64 { return 1 / (1 + metric.Euclidean{}.SqDist(x, y)) }
+
+// What is out of range is said to be, with what is allowed.
+func TestNotAllowed(t *testing.T) {
+	one := []metric.Pair{OnePair(1, 0, metric.Similar)}
+	for name, call := range map[string]func(){
+		"γ = 0":           func() { LogDetAfter(1, one, 0) },
+		"γ = −1":          func() { LogDetAfter(1, one, -1) },
+		"γ = NaN":         func() { LogDetAfter(1, one, math.NaN()) },
+		"projection 0":    func() { Projection(0, one, 1) },
+		"step 0":          func() { PlaneStep(0) },
+		"no pairs":        func() { KnownPairs(Draw, 0) },
+		"no fresh pairs":  func() { FreshPairs(0) },
+		"21 of 20 labels": func() { Doubtful(Draw, 21) },
+		"-1 labels":       func() { Doubtful(Draw, -1) },
+		"9 on the line":   func() { OnLine([]float64{1, 9}, []float64{1}) },
+		"an empty set":    func() { OnLine(nil, []float64{1}) },
+	} {
+		func() {
+			defer func() {
+				if got, _ := recover().(string); !strings.HasPrefix(got, "lesson: ") || !strings.Contains(got, ", want ") {
+					t.Errorf("%s: panic %q", name, got)
+				}
+			}()
+			call()
+		}()
+	}
+	PlaneStep(4) // of the pair outside the plane
+}
+
+// One point of the rings is joined by no binding pair, and that is the one far out.
+func TestFarOut(t *testing.T) {
+	if joined, bound := FarOut(); joined != 59 || bound {
+		t.Errorf("%d points are joined, the one far out among them: %t", joined, bound)
+	}
+}
+
+// Stems have the weights of the diagonal of W − I, and JLJᵀ is a product.
+func TestStemWeights(t *testing.T) {
+	x, links := WordCounts()
+	u := mat.NewDense(2, 5, []float64{0.6, 0.8, 0, 0, 0, 0, 0, 1, 0, 0})
+	basis := nb.Must(iplr.NewBasis(context.Background(), u))
+	fit := nb.Must(iplr.Fit(context.Background(), x, basis, links, iplr.Params{Gamma: 1, Upper: Near, Lower: Apart}))
+	less := mat.NewSymDense(2, nil)
+	less.CopySym(fit.F)
+	less.SetSym(0, 0, less.At(0, 0)-1)
+	less.SetSym(1, 1, less.At(1, 1)-1)
+	change := Sandwich(mat.DenseCopyOf(fit.Metric.Basis().T()), less)
+	for i, got := range StemWeights(fit) {
+		if want := fit.Metric.M().At(i, i) - 1; !near(got, want) || !near(change.At(i, i), want) {
+			t.Errorf("stem %d weighs %g, by the product %g, want %g", i, got, change.At(i, i), want)
+		}
+	}
+	if !near(change.At(0, 1), fit.Metric.M().At(0, 1)) {
+		t.Errorf("W₁₂ is %g, by the product %g", fit.Metric.M().At(0, 1), change.At(0, 1))
+	}
+}

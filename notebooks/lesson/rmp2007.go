@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"strconv"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -61,6 +62,7 @@ func Serve(where []float64) metric.CostRound {
 
 // Tracker is an RMP that has seen the first n rounds.
 func Tracker(n int) *mapping.RMP {
+	within("the number of rounds", n, 0, Duration)
 	l := nb.Must(mapping.NewRMP(rand.NewPCG(3, 0), 3, Places,
 		mapping.RMPParams{M: Sensors, Eta: mapping.EtaPrinted, Rounds: Duration}))
 	for _, where := range Strip()[:n] {
@@ -79,8 +81,7 @@ func Image(pi []int) int {
 }
 
 // BruteForce returns, from the logarithms of the weights, P(S) of all sets, and of each map of
-// three
-// objects its probability under Algorithm 1 and under Eq. 1.
+// three objects its probability under Algorithm 1 and under Eq. 1.
 func BruteForce(logW func(i, j int) float64) (sets []float64, maps [][]int, alg1, eq1 []float64) {
 	for a := range Places {
 		for b := range Places {
@@ -213,8 +214,9 @@ func Blobs() (x *mat.Dense, group []int, xy *mat.Dense) {
 	return x, group, shown
 }
 
-// Reveal returns what coordinate t costs.
+// Reveal returns what coordinate t = 0, 1, ... costs.
 func Reveal(x *mat.Dense, t int) metric.CostRound {
+	within("a coordinate", t, 0, Dims-1)
 	widest := 0.0
 	for s := range Dims {
 		v := mat.Col(nil, s, x)
@@ -278,10 +280,9 @@ func ThreeVectors(t int) metric.CostRound {
 }
 
 // Clusters draws the points in the colours of their prototypes: that of its group for the first
-// of a
-// group, and one that is left for others.
+// of a group, and one that is left for others.
 func Clusters(title string, xy *mat.Dense, pi, set, group []int) plots.Panel {
-	marks, free := make([]plots.Points, Groups), []int{}
+	marks, free := make([]plots.Points, max(Groups, len(set))), []int{}
 	prototypes := plots.Points{Name: "prototype", Color: 6, Shape: 3}
 	color, taken := map[int]int{}, map[int]bool{}
 	for _, j := range set {
@@ -330,6 +331,21 @@ func CoverCosts() metric.CostRound {
 		}
 	}
 	return metric.CostRound{Cost: g}
+}
+
+// CoverPanel draws G, a row a set.
+func CoverPanel(g metric.CostRound) plots.Panel {
+	heat := plots.Heat{BarLabel: "cost"}
+	elements, sets := g.Cost.Dims()
+	for i := range elements {
+		heat.XTicks = append(heat.XTicks, plots.Tick{At: float64(i), Label: strconv.Itoa(i)})
+	}
+	for j := range sets {
+		heat.Z = append(heat.Z, mat.Col(nil, j, g.Cost))
+		heat.YTicks = append(heat.YTicks, plots.Tick{At: float64(j), Label: strconv.Itoa(j)})
+	}
+	return plots.Panel{Title: "G: 0 where a set has an element", XLabel: "element", YLabel: "set",
+		Marks: []plots.Mark{heat}}
 }
 
 // FewestUncovered returns how many elements the best m sets leave uncovered, by trying all families.

@@ -141,3 +141,15 @@ func TestRMPExercises(t *testing.T) {
 		t.Errorf("η = %g, want %g", got, want)
 	}
 }
+
+// More prototypes than groups have colours of their own, too.
+func TestClustersOfMorePrototypes(t *testing.T) {
+	_, group, xy := Blobs()
+	pi := make([]int, Points)
+	for i := range pi {
+		pi[i] = i % 7
+	}
+	if got := len(Clusters("", xy, pi, []int{0, 1, 2, 3, 4, 5, 6}, group).Marks); got != 8 {
+		t.Errorf("%d marks, want 7 colours and the prototypes", got)
+	}
+}

@@ -5,7 +5,10 @@
 package nb
 
 import (
+	"bytes"
 	"fmt"
+	"image/png"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,7 +41,7 @@ func show(d plots.Drawing, watermark string) {
 	img, text, err := render(d, plots.Options{Watermark: watermark})
 	Check(err)
 	if img != nil {
-		displayPNG(img, figureText(d))
+		displayPNG(img, figureText(d), figureShare)
 	}
 	if text != "" {
 		displayMarkdown(text)
@@ -67,11 +70,27 @@ func markdown(text string) map[protocol.MIMEType]any {
 
 func displayMarkdown(text string) { display(func() { send(markdown(text)) }) }
 
-// displayPNG displays a figure, and what stands in its place where figures do not show.
-func displayPNG(img []byte, alt string) {
-	display(func() {
-		send(map[protocol.MIMEType]any{protocol.MIMEImagePNG: img, protocol.MIMETextPlain: alt})
-	})
+// figureShare is the share of its size at which a figure of 150 dots per inch stands on the page: there its text is as large as the
+// text around it, and the other pixels are for screens that have more of them, and for who enlarges the page.
+const figureShare = 2.0 / 3
+
+// displayPNG displays a figure at a share of its size, and what stands in its place where figures do not show.
+func displayPNG(img []byte, alt string, share float64) {
+	data := &protocol.DisplayData{
+		Data:     map[protocol.MIMEType]any{protocol.MIMEImagePNG: img, protocol.MIMETextPlain: alt},
+		Metadata: onPage(img, share),
+	}
+	display(func() { gonbui.SendData(data) })
+}
+
+// onPage is what Jupyter wants to know of the size of a figure on the page; nil of a figure that has its own.
+func onPage(img []byte, share float64) map[string]any {
+	c, err := png.DecodeConfig(bytes.NewReader(img))
+	if err != nil || share == 1 {
+		return nil
+	}
+	size := func(pixels int) int { return int(math.Round(share * float64(pixels))) }
+	return map[string]any{string(protocol.MIMEImagePNG): map[string]int{"width": size(c.Width), "height": size(c.Height)}}
 }
 
 // uniqueID is an id of the page's elements that no other cell's program makes.
@@ -98,7 +117,7 @@ func ShowPNG(path string) {
 	if err != nil {
 		panic(fmt.Errorf("nb: %s: %w", path, err))
 	}
-	displayPNG(img, "Figure: "+filepath.Base(path))
+	displayPNG(img, "Figure: "+filepath.Base(path), 1)
 }
 
 // Live is a place below a cell whose text changes while the cell runs. The last

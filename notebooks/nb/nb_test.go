@@ -54,6 +54,18 @@ func TestRender(t *testing.T) {
 	}
 }
 
+func TestOnPage(t *testing.T) {
+	img := figure(plots.Drawing{Panels: []plots.Panel{{Marks: []plots.Mark{plots.Points{X: []float64{1}, Y: []float64{2}}}}}})
+	c := Must(png.DecodeConfig(bytes.NewReader(img)))
+	got, _ := onPage(img, figureShare)["image/png"].(map[string]int)
+	if w, h := got["width"], got["height"]; 3*w < 2*c.Width-2 || 3*w > 2*c.Width+2 || 3*h < 2*c.Height-2 || 3*h > 2*c.Height+2 {
+		t.Errorf("%d×%d on the page, of %d×%d", w, h, c.Width, c.Height)
+	}
+	if got := onPage(img, 1); got != nil {
+		t.Errorf("a figure with its own size has %v", got)
+	}
+}
+
 func TestShowPNGOfNoPNG(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "figure.png")
 	if err := os.WriteFile(path, []byte("no picture"), 0o644); err != nil {

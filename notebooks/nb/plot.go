@@ -12,7 +12,7 @@ import (
 
 // ShowPlot displays a plot of gonum/plot, 15 cm wide and 10 cm high. It panics on a plot that cannot be drawn.
 func ShowPlot(p *plot.Plot) {
-	displayPNG(Must(plotPNG(p)), "Figure: "+p.Title.Text)
+	displayPNG(Must(plotPNG(p)), "Figure: "+p.Title.Text, 1)
 }
 
 func plotPNG(p *plot.Plot) ([]byte, error) {
@@ -28,8 +28,9 @@ func plotPNG(p *plot.Plot) ([]byte, error) {
 }
 
 // ByClass returns the first two columns of x as what plotutil.AddScatters takes: the name of a class and its points, for each
-// class in alphabetical order.
+// class in alphabetical order. It panics unless there are two columns, and a class per row.
 func ByClass(x mat.Matrix, classes []string) (out []any) {
+	checkPlane("ByClass", x, len(classes))
 	names := slices.Compact(slices.Sorted(slices.Values(classes)))
 	for _, name := range names {
 		var points plotter.XYs

@@ -92,12 +92,10 @@ func (e *missingError) Error() string {
 	return fmt.Sprintf("no full-scale results of %s; in the project's folder run: go run ./cmd/metriclab run %s --scale full", e.experiment, e.experiment)
 }
 
-// A table of more than mostRows rows is cut to fewRows: nobody reads the others here.
-const mostRows, fewRows = 24, 12
-
-// ShowView displays the named view of an experiment at a scale, see Rows. Of a long table it displays the first rows, and a
-// link to all. Where full-scale results are missing it displays the command that makes them. It
-// panics on every other error.
+// ShowView displays the named view of an experiment at a scale, see Rows. Where
+// full-scale results are missing it displays the command that makes them. Of a
+// long table it displays the first rows, and a link to all. It panics on every
+// other error.
 func ShowView(spec experiment.Spec, view, scale string) {
 	i := slices.IndexFunc(spec.Views, func(v experiment.View) bool { return v.Name == view })
 	if i < 0 {
@@ -111,22 +109,29 @@ func ShowView(spec experiment.Spec, view, scale string) {
 	if showMissing(err) {
 		return
 	}
-	Check(err)
-	rest := cut(d.Text)
+	d, more := shortened(Must(d, err))
 	show(d, watermark(scale))
-	if rest > 0 {
-		displayMarkdown(fmt.Sprintf("… and %d more rows: [all at full scale](../results/%s/README.md)", rest, spec.ID))
+	if more != "" && scale == string(experiment.Full) {
+		more += fmt.Sprintf("; [all](../results/%s/%s.md)", spec.ID, view)
+	}
+	if more != "" {
+		displayMarkdown(more + ".")
 	}
 }
 
-// cut leaves the first rows of a long table, and returns how many it took away.
-func cut(t *plots.TextTable) (rest int) {
-	if t == nil || len(t.Rows) <= mostRows {
-		return 0
+// mostRows is the largest number of rows of a table that is displayed whole; of a longer one fewRows are.
+const mostRows, fewRows = 24, 12
+
+// shortened is a drawing of whose table, if it is long, the first rows are left, and a text that says so, without a full stop.
+func shortened(d plots.Drawing) (plots.Drawing, string) {
+	if d.Text == nil || len(d.Text.Rows) <= mostRows {
+		return d, ""
 	}
-	rest = len(t.Rows) - fewRows
-	t.Rows = t.Rows[:fewRows]
-	return rest
+	text := *d.Text
+	text.Rows = text.Rows[:fewRows]
+	more := fmt.Sprintf("The first %d of %d rows", fewRows, len(d.Text.Rows))
+	d.Text = &text
+	return d, more
 }
 
 func draw(root string, spec experiment.Spec, view experiment.View, scale string) (plots.Drawing, error) {
@@ -178,6 +183,9 @@ const maxRow = 200
 // claims are the lines of harness.Tables in Markdown, "" of a table without any; skip says whether an experiment without
 // a table is left out.
 func claims(root string, specs []experiment.Spec, scale string, skip func(error) bool) ([]string, error) {
+	if _, err := experiment.ParseScale(scale); err != nil {
+		return nil, err
+	}
 	full := scale == string(experiment.Full)
 	type line struct {
 		experiment string
@@ -261,7 +269,7 @@ func ShowMore(paper experiment.Paper, scale string, names ...string) {
 			displayMarkdown(text)
 			continue
 		}
-		displayPNG(img, figureText(d))
+		displayPNG(img, figureText(d), 1)
 	}
 }
 
@@ -269,7 +277,11 @@ func ShowMore(paper experiment.Paper, scale string, names ...string) {
 func named(paper experiment.Paper, name string) (experiment.Spec, error) {
 	i := slices.IndexFunc(paper.Experiments, func(s experiment.Spec) bool { return s.ID == paper.Key+"/"+name })
 	if i < 0 {
-		return experiment.Spec{}, fmt.Errorf("nb: %s has no experiment %q", paper.Key, name)
+		var names []string
+		for _, s := range paper.Experiments {
+			names = append(names, strings.TrimPrefix(s.ID, paper.Key+"/"))
+		}
+		return experiment.Spec{}, fmt.Errorf("nb: %s has no experiment %q; it has %s", paper.Key, name, strings.Join(names, ", "))
 	}
 	return paper.Experiments[i], nil
 }

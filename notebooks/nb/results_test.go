@@ -221,6 +221,9 @@ func TestClaims(t *testing.T) {
 	specs := []experiment.Spec{toy(&runs)}
 	never := func(error) bool { return false }
 
+	if _, err := claims(root, specs, "quick", never); err == nil || !strings.Contains(err.Error(), "want smoke or full") {
+		t.Errorf("scale quick: error %v", err)
+	}
 	got, err := claims(root, specs, "smoke", never)
 	if err != nil || !strings.Contains(got[harness.TableSentences], "\n| not graded | ") {
 		t.Errorf("smoke: %v, error %v", got, err)
@@ -275,15 +278,20 @@ func TestShowViewOfUnknownName(t *testing.T) {
 	ShowView(toy(&runs), "w", "smoke")
 }
 
-func TestCut(t *testing.T) {
-	for _, test := range []struct{ rows, kept, rest int }{{0, 0, 0}, {mostRows, mostRows, 0}, {mostRows + 1, fewRows, mostRows + 1 - fewRows}} {
-		table := &plots.TextTable{Head: []string{"a"}, Rows: make([][]string, test.rows)}
-		if rest := cut(table); rest != test.rest || len(table.Rows) != test.kept {
-			t.Errorf("of %d rows %d are shown, %d not; want %d, %d", test.rows, len(table.Rows), rest, test.kept, test.rest)
+func TestShortened(t *testing.T) {
+	for rows, want := range map[int]string{0: "", mostRows: "", mostRows + 1: "The first 12 of 25 rows"} {
+		d := plots.Drawing{Text: &plots.TextTable{Rows: make([][]string, rows)}}
+		got, more := shortened(d)
+		left := rows
+		if want != "" {
+			left = fewRows
+		}
+		if more != want || len(got.Text.Rows) != left || len(d.Text.Rows) != rows {
+			t.Errorf("of %d rows %d are left and the drawing has %d: %q", rows, len(got.Text.Rows), len(d.Text.Rows), more)
 		}
 	}
-	if cut(nil) != 0 {
-		t.Error("no table has rows that are not shown")
+	if _, more := shortened(plots.Drawing{}); more != "" {
+		t.Errorf("a drawing without a table: %q", more)
 	}
 }
 
@@ -322,7 +330,7 @@ func TestVerdictsAndNamed(t *testing.T) {
 	if got, err := named(paper, "count"); err != nil || got.ID != "toy/count" {
 		t.Errorf("named = %q, %v", got.ID, err)
 	}
-	if _, err := named(paper, "toy/count"); err == nil {
-		t.Error("a name that the paper does not have gives no error")
+	if _, err := named(paper, "toy/count"); err == nil || !strings.Contains(err.Error(), "it has count") {
+		t.Errorf("a name that the paper does not have gives the error %v, want the names there are", err)
 	}
 }

@@ -41,7 +41,7 @@ type slider struct {
 
 func newSlider(label string, positions, start, most int, frame func(int) (string, plots.Drawing)) slider {
 	if start < 0 || start >= positions {
-		panic(fmt.Sprintf("nb: Slider of %d positions starts at %d, want one of them", positions, start))
+		panic(fmt.Sprintf("nb: Slider of %d positions starts at %d, want at least one position, and to start at one of 0 to their number less 1", positions, start))
 	}
 	s := slider{label: label, start: start}
 	total := 0

@@ -17,8 +17,11 @@ type notebook struct {
 		Type    string `json:"cell_type"`
 		Source  prose
 		Outputs []struct {
-			Text prose            // of a stream
-			Data map[string]prose // by media type
+			Text     prose            // of a stream
+			Data     map[string]prose // by media type
+			Metadata struct {
+				PNG struct{ Width, Height int } `json:"image/png"` // on the page; 0 for the image's own
+			}
 		}
 	}
 	headed []string // per cell, the name of the heading above it; set by render
@@ -109,7 +112,11 @@ func (nb *notebook) render(m *markdown) (string, error) {
 				if alt == "" {
 					return "", fmt.Errorf("cell %d: an image has no text/plain, which says what it shows", i+1)
 				}
-				fmt.Fprintf(&b, "<p class=\"out\"><img alt=\"%s\" src=\"data:image/png;base64,%s\"></p>\n", alt, strings.ReplaceAll(string(o.Data["image/png"]), "\n", ""))
+				size := ""
+				if p := o.Metadata.PNG; p.Width > 0 {
+					size = fmt.Sprintf(` width="%d" height="%d"`, p.Width, p.Height)
+				}
+				fmt.Fprintf(&b, "<p class=\"out\"><img alt=\"%s\"%s src=\"data:image/png;base64,%s\"></p>\n", alt, size, strings.ReplaceAll(string(o.Data["image/png"]), "\n", ""))
 			case o.Data["text/markdown"] != "":
 				s, err := m.render(string(o.Data["text/markdown"]))
 				if err != nil {

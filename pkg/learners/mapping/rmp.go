@@ -165,7 +165,7 @@ func (p RMPParams) resolved(a, b int) (RMPParams, error) {
 //	π(i) = j in S with probability w[i, j]/Σ_{k in S} w[i, k],  independently for each i
 //
 // and predicts π. Source: Rakhlin, Abernethy, Bartlett, Online Discovery of Similarity Mappings, ICML 2007,
-// Algorithms 1 and 2. A map with k < m prototypes is C(B−k, m−k) times as likely as under the paper's Eq. 1: the law is
+// Algorithms 1 and 2. A map with k < m prototypes is C(B−k, m−k) times as likely, beside one with m, as under the paper's Eq. 1: the law is
 // exponential weights over pairs of a set and an assignment, not over maps. The bounds on the
 // regret hold all the same, if P(S) is exact (SampleEnumerate), but none is for the default rate (see EtaHundredfold). A random walk starts from the set of the round before
 // and draws from P(S) as nearly as its number of steps allows; Diagnostics help to see how nearly.

@@ -53,8 +53,8 @@ func (l *RMP) Law() (sets [][]int, p []float64) {
 	return sets, p
 }
 
-// Draw draws a map by Algorithm 1. A map onto k < m prototypes is C(b−k, m−k) times as likely as under Eq. 1. printed:
-// that both laws are the same
+// Draw draws a map by Algorithm 1. A map onto k < m prototypes is C(b−k, m−k) times as likely as under Eq. 1, beside maps onto
+// m. printed: that both laws are the same
 func (l *RMP) Draw(rng *rand.Rand) []int {
 	sets, p := l.Law()
 	return l.assign(rng, sets[pick(rng, p)])
