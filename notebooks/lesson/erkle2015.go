@@ -99,8 +99,8 @@ func MatrixPanel(title string, k mat.Symmetric) plots.Panel {
 
 // StreamOfAnswers returns the answers to m random questions about n random points in ten dimensions.
 func StreamOfAnswers(n, m int) []metric.Triplet {
-	within("the number of points", n, 3, math.MaxInt)
-	within("the number of answers", m, 0, math.MaxInt)
+	within("the number of points", n, 3, 1_000_000)
+	within("the number of answers", m, 0, 1_000_000)
 	rng := rand.New(rand.NewPCG(1, 0))
 	x := mat.NewDense(n, 10, nil)
 	for i := range x.RawMatrix().Data {
