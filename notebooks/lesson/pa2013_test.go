@@ -2,6 +2,7 @@ package lesson
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -24,6 +25,49 @@ func TestHypothesisStep(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The rate of each rule is the best of the grid and has no better neighbour; another length has.
+func TestObjective(t *testing.T) {
+	for _, rule := range Rules {
+		rng, h, others := rand.New(rand.NewPCG(2, 0)), Hypothesis{mat.NewSymDense(3, nil), 0}, 0
+		for range 20 {
+			p := RandomPair(rng)
+			s, n := h.Slack(p), LengthOf(p)
+			if tau := Rate(rule, 0.05)(s, n); tau != 0 {
+				if off, better := OffGrid(h, tau, rule, 0.05, p), Better(rng, h, h.Along(p, tau), rule, 0.05, p); off > 1 || better > 0 {
+					t.Errorf("%s: τ = %g is %g spacings off, %d neighbours are better", Names[rule], tau, off, better)
+				}
+				if OffGrid(h, 1.1*tau, rule, 0.05, p) > 1 {
+					others++
+				}
+			}
+			h = h.Step(rule, 0.05, p)
+		}
+		if others == 0 {
+			t.Errorf("%s: no other rate is off the grid's best", Names[rule])
+		}
+	}
+}
+
+// Only least squares pulls a pair back, and moves on each.
+func TestPresent(t *testing.T) {
+	rounds := Balance()
+	for _, rule := range Rules[1:] {
+		_, n := Present(pairs.PAParams{Rule: rule, C: 0.1}, rounds)
+		if every := rule == pairs.PALS; (n.Back > 0) != every || (n.Updates == 10*len(rounds)) != every || n.Mistakes == 0 || n.Mistakes > n.Updates {
+			t.Errorf("%s: %+v", Names[rule], n)
+		}
+	}
+}
+
+func TestRateWithoutC(t *testing.T) {
+	defer func() {
+		if says, _ := recover().(string); !strings.Contains(says, "want a positive number") {
+			t.Errorf("panic %q", says)
+		}
+	}()
+	Rate(pairs.PAII, 0)
 }
 
 // The slack at which the rates of package plain are equal.

@@ -33,10 +33,12 @@ func POLARound(before *plain.POLA, p metric.Pair) (half, after *plain.POLA, alph
 	return half, after, math.Abs(step)
 }
 
-// ShowRound draws the last of the rounds in three panels, before, after the first projection and after the second, and prints
-// the three hypotheses.
-func ShowRound(b1 float64, rounds []metric.Pair) {
-	n := len(rounds)
+// ShowRound draws round n, from 1, in three panels, before, after the first projection and after the second, and prints the
+// three hypotheses.
+func ShowRound(b1 float64, rounds []metric.Pair, n int) {
+	if n < 1 || n > len(rounds) {
+		panic(fmt.Sprintf("lesson: there is no round %d, want 1 to %d", n, len(rounds)))
+	}
 	p, before := rounds[n-1], POLAAfter(b1, rounds[:n-1])
 	half, after, alpha := POLARound(before, p)
 	panel := func(title string, now, was *plain.POLA) plots.Panel {

@@ -3,6 +3,7 @@ package lesson
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -29,6 +30,20 @@ func TestPOLARound(t *testing.T) {
 	}
 	if projected == 0 {
 		t.Error("no round has a second projection")
+	}
+}
+
+// A round that is not there is refused with those that are.
+func TestShowRound(t *testing.T) {
+	for _, n := range []int{0, 4} {
+		func() {
+			defer func() {
+				if says, _ := recover().(string); !strings.Contains(says, "want 1 to 3") {
+					t.Errorf("round %d: panic %q", n, says)
+				}
+			}()
+			ShowRound(1, Teach(rand.New(rand.NewPCG(1, 0)), 3, 0), n)
+		}()
 	}
 }
 

@@ -58,10 +58,14 @@ func Square(title string, half float64, marks ...plots.Mark) plots.Panel {
 
 // Differences are the differences v = x − x′ of pairs, similar ones in the
 // first mark and dissimilar ones in the second. A mark without points is left out.
+// It panics unless the vectors have length 2.
 func Differences(pairs []metric.Pair) []plots.Mark {
 	similar := plots.Points{Name: "similar pair", Color: 0}
 	dissimilar := plots.Points{Name: "dissimilar pair", Color: 1, Shape: 1}
 	for _, p := range pairs {
+		if len(p.X) != 2 || len(p.Y) != 2 {
+			panic(fmt.Sprintf("nb: Differences of vectors of length %d and %d, want 2", len(p.X), len(p.Y)))
+		}
 		at := &similar
 		if p.Label == metric.Dissimilar {
 			at = &dissimilar
@@ -79,8 +83,9 @@ func Differences(pairs []metric.Pair) []plots.Mark {
 }
 
 // Classes shows the rows of the n×2 matrix x, a colour and shape per label of y: others than
-// those of Differences, for one drawing may have both.
+// those of Differences, for one drawing may have both. It panics unless y has a label per row.
 func Classes(x *mat.Dense, y []int) []plots.Mark {
+	checkPlane("Classes", x, len(y))
 	at := map[int]*plots.Points{}
 	var order []int
 	for i, label := range y {
@@ -99,6 +104,13 @@ func Classes(x *mat.Dense, y []int) []plots.Mark {
 		marks = append(marks, *at[label])
 	}
 	return marks
+}
+
+// checkPlane panics unless x has two columns at least and a label per row.
+func checkPlane(caller string, x mat.Matrix, labels int) {
+	if rows, columns := x.Dims(); rows != labels || columns < 2 {
+		panic(fmt.Sprintf("nb: %s of %d rows of %d columns with %d labels, want two columns and a label per row", caller, rows, columns, labels))
+	}
 }
 
 // BestThreshold returns the b ≥ 0 for which "similar iff d² ≤ b" is wrong on the

@@ -3,6 +3,7 @@ package nb
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -57,15 +58,20 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-func TestLevelPanics(t *testing.T) {
+// What is refused is refused in the package's own words.
+func TestPlanePanics(t *testing.T) {
 	for name, f := range map[string]func(){
-		"3×3":  func() { Level(plots.Line{}, mat.NewSymDense(3, nil), 1, 1) },
-		"half": func() { Level(plots.Line{}, mat.NewSymDense(2, nil), 1, math.NaN()) },
+		"3×3":        func() { Level(plots.Line{}, mat.NewSymDense(3, nil), 1, 1) },
+		"half":       func() { Level(plots.Line{}, mat.NewSymDense(2, nil), 1, math.NaN()) },
+		"in space":   func() { Differences([]metric.Pair{{X: make([]float64, 3), Y: make([]float64, 3)}}) },
+		"labels":     func() { Classes(mat.NewDense(3, 2, nil), make([]int, 4)) },
+		"one column": func() { ByClass(mat.NewDense(3, 1, nil), make([]string, 3)) },
+		"no pairs":   func() { BestThreshold(metric.Euclidean{}, nil) },
 	} {
 		func() {
 			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
+				if says, ok := recover().(string); !ok || !strings.HasPrefix(says, "nb: ") {
+					t.Errorf("%s: panic %q, want one that begins with nb:", name, says)
 				}
 			}()
 			f()

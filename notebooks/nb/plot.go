@@ -28,8 +28,9 @@ func plotPNG(p *plot.Plot) ([]byte, error) {
 }
 
 // ByClass returns the first two columns of x as what plotutil.AddScatters takes: the name of a class and its points, for each
-// class in alphabetical order.
+// class in alphabetical order. It panics unless there are two columns, and a class per row.
 func ByClass(x mat.Matrix, classes []string) (out []any) {
+	checkPlane("ByClass", x, len(classes))
 	names := slices.Compact(slices.Sorted(slices.Values(classes)))
 	for _, name := range names {
 		var points plotter.XYs

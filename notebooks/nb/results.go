@@ -269,7 +269,11 @@ func ShowMore(paper experiment.Paper, scale string, names ...string) {
 func named(paper experiment.Paper, name string) (experiment.Spec, error) {
 	i := slices.IndexFunc(paper.Experiments, func(s experiment.Spec) bool { return s.ID == paper.Key+"/"+name })
 	if i < 0 {
-		return experiment.Spec{}, fmt.Errorf("nb: %s has no experiment %q", paper.Key, name)
+		var names []string
+		for _, s := range paper.Experiments {
+			names = append(names, strings.TrimPrefix(s.ID, paper.Key+"/"))
+		}
+		return experiment.Spec{}, fmt.Errorf("nb: %s has no experiment %q; it has %s", paper.Key, name, strings.Join(names, ", "))
 	}
 	return paper.Experiments[i], nil
 }

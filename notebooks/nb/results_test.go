@@ -322,7 +322,7 @@ func TestVerdictsAndNamed(t *testing.T) {
 	if got, err := named(paper, "count"); err != nil || got.ID != "toy/count" {
 		t.Errorf("named = %q, %v", got.ID, err)
 	}
-	if _, err := named(paper, "toy/count"); err == nil {
-		t.Error("a name that the paper does not have gives no error")
+	if _, err := named(paper, "toy/count"); err == nil || !strings.Contains(err.Error(), "it has count") {
+		t.Errorf("a name that the paper does not have gives the error %v, want the names there are", err)
 	}
 }
