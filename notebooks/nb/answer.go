@@ -24,7 +24,7 @@ func CheckAnswer(exercise string, yours, measured, tolerance float64, slips ...S
 }
 
 func answer(exercise string, yours, measured, tolerance float64, slips []Slip) string {
-	is := func(v float64) bool { return math.Abs(yours-v) <= tolerance*math.Abs(v) }
+	is := func(v float64) bool { return math.Abs(yours-v) <= tolerance*max(math.Abs(v), tolerance) } // v may be 0
 	switch {
 	case math.IsNaN(yours):
 		return fmt.Sprintf("exercise %s: no answer yet; write it in the function and run the cell again", exercise)

@@ -30,4 +30,7 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("answer %g: %q, want %q", c.yours, got, c.want)
 		}
 	}
+	if got := answer("1", 0, 1e-17, 1e-6, nil); !strings.Contains(got, "right") {
+		t.Errorf("answer 0 of 0: %q", got)
+	}
 }

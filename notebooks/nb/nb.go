@@ -5,7 +5,9 @@
 package nb
 
 import (
+	"bytes"
 	"fmt"
+	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,10 +37,10 @@ func Show(d plots.Drawing) { show(d, "") }
 
 // show is Show with a watermark in the figure and above the text.
 func show(d plots.Drawing, watermark string) {
-	img, text, err := render(d, plots.Options{Watermark: watermark})
+	img, text, err := render(d, plots.Options{DPI: drawnDPI, Watermark: watermark})
 	Check(err)
 	if img != nil {
-		displayPNG(img, figureText(d))
+		displayPNG(img, figureText(d), drawnDPI)
 	}
 	if text != "" {
 		displayMarkdown(text)
@@ -67,11 +69,19 @@ func markdown(text string) map[protocol.MIMEType]any {
 
 func displayMarkdown(text string) { display(func() { send(markdown(text)) }) }
 
-// displayPNG displays a figure, and what stands in its place where figures do not show.
-func displayPNG(img []byte, alt string) {
-	display(func() {
-		send(map[protocol.MIMEType]any{protocol.MIMEImagePNG: img, protocol.MIMETextPlain: alt})
-	})
+// pageDPI is the resolution at which a pixel of a figure is one of the page. drawnDPI is that of figures, sharp where a screen
+// has more pixels.
+const pageDPI, drawnDPI = 96, 150
+
+// displayPNG displays a figure of a resolution in the size that it has on paper, and what stands in its place where figures
+// do not show.
+func displayPNG(img []byte, alt string, dpi int) {
+	d := &protocol.DisplayData{Data: map[protocol.MIMEType]any{protocol.MIMEImagePNG: img, protocol.MIMETextPlain: alt}}
+	if dpi != pageDPI {
+		size := Must(png.DecodeConfig(bytes.NewReader(img)))
+		d.Metadata = map[string]any{string(protocol.MIMEImagePNG): map[string]int{"width": size.Width * pageDPI / dpi}}
+	}
+	display(func() { gonbui.SendData(d) })
 }
 
 // uniqueID is an id of the page's elements that no other cell's program makes.
@@ -79,7 +89,7 @@ func uniqueID(kind string) string { return kind + "_" + gonbui.UniqueId() }
 
 // figure returns the PNG of a drawing with panels.
 func figure(d plots.Drawing) []byte {
-	img, _, err := render(d, plots.Options{})
+	img, _, err := render(d, plots.Options{DPI: drawnDPI})
 	Check(err)
 	if img == nil {
 		panic("nb: a drawing without panels has no figure")
@@ -98,7 +108,7 @@ func ShowPNG(path string) {
 	if err != nil {
 		panic(fmt.Errorf("nb: %s: %w", path, err))
 	}
-	displayPNG(img, "Figure: "+filepath.Base(path))
+	displayPNG(img, "Figure: "+filepath.Base(path), pageDPI)
 }
 
 // Live is a place below a cell whose text changes while the cell runs. The last

@@ -12,7 +12,7 @@ import (
 
 // ShowPlot displays a plot of gonum/plot, 15 cm wide and 10 cm high. It panics on a plot that cannot be drawn.
 func ShowPlot(p *plot.Plot) {
-	displayPNG(Must(plotPNG(p)), "Figure: "+p.Title.Text)
+	displayPNG(Must(plotPNG(p)), "Figure: "+p.Title.Text, pageDPI)
 }
 
 func plotPNG(p *plot.Plot) ([]byte, error) {

@@ -261,7 +261,7 @@ func ShowMore(paper experiment.Paper, scale string, names ...string) {
 			displayMarkdown(text)
 			continue
 		}
-		displayPNG(img, figureText(d))
+		displayPNG(img, figureText(d), pageDPI)
 	}
 }
 

@@ -19,6 +19,10 @@ type notebook struct {
 		Outputs []struct {
 			Text prose            // of a stream
 			Data map[string]prose // by media type
+			// Metadata has the width of an image, if it is not that of its pixels.
+			Metadata struct {
+				PNG struct{ Width int } `json:"image/png"`
+			}
 		}
 	}
 	headed []string // per cell, the name of the heading above it; set by render
@@ -109,7 +113,11 @@ func (nb *notebook) render(m *markdown) (string, error) {
 				if alt == "" {
 					return "", fmt.Errorf("cell %d: an image has no text/plain, which says what it shows", i+1)
 				}
-				fmt.Fprintf(&b, "<p class=\"out\"><img alt=\"%s\" src=\"data:image/png;base64,%s\"></p>\n", alt, strings.ReplaceAll(string(o.Data["image/png"]), "\n", ""))
+				width := ""
+				if w := o.Metadata.PNG.Width; w > 0 {
+					width = fmt.Sprintf(` width="%d"`, w)
+				}
+				fmt.Fprintf(&b, "<p class=\"out\"><img alt=\"%s\"%s src=\"data:image/png;base64,%s\"></p>\n", alt, width, strings.ReplaceAll(string(o.Data["image/png"]), "\n", ""))
 			case o.Data["text/markdown"] != "":
 				s, err := m.render(string(o.Data["text/markdown"]))
 				if err != nil {
