@@ -49,7 +49,7 @@ func source(root, name string) (text, path string, err error) {
 			}
 		}
 	}
-	return "", "", fmt.Errorf("nb: no declaration %q in a package of pkg/learners, notebooks or pkg; names are such as plain.POLA.Step", name)
+	return "", "", fmt.Errorf("nb: no declaration %q in a package of pkg/learners, notebooks or pkg; want a name such as plain.POLA.Step or lesson.Panel", name)
 }
 
 // declaration returns a declaration of a file by name, Type.Method for methods; "" if the file has none.
