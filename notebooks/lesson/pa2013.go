@@ -64,8 +64,11 @@ func difference(p metric.Pair) *mat.VecDense {
 	return mat.NewVecDense(len(p.X), metric.Sub(nil, p.X, p.Y))
 }
 
-// Slack is s = 1 − y(b − d²) of a pair.
+// Slack is s = 1 − y(b − d²) of a pair. It panics unless the pair and M have one dimension.
 func (h Hypothesis) Slack(p metric.Pair) float64 {
+	if n := h.M.SymmetricDim(); len(p.X) != n || len(p.Y) != n {
+		panic(fmt.Sprintf("lesson: a pair of vectors of length %d and %d, want %d as M has", len(p.X), len(p.Y), n))
+	}
 	v := difference(p)
 	return 1 - float64(p.Label)*(h.B-mat.Inner(v, h.M, v))
 }

@@ -61,13 +61,22 @@ func TestPresent(t *testing.T) {
 	}
 }
 
-func TestRateWithoutC(t *testing.T) {
-	defer func() {
-		if says, _ := recover().(string); !strings.Contains(says, "want a positive number") {
-			t.Errorf("panic %q", says)
-		}
-	}()
-	Rate(pairs.PAII, 0)
+func TestPARefusals(t *testing.T) {
+	for want, f := range map[string]func(){
+		"want a positive number": func() { Rate(pairs.PAII, 0) },
+		"want 2 as M has": func() {
+			Hypothesis{mat.NewSymDense(2, nil), 0}.Slack(RandomPair(rand.New(rand.NewPCG(1, 0))))
+		},
+	} {
+		func() {
+			defer func() {
+				if says, _ := recover().(string); !strings.Contains(says, want) {
+					t.Errorf("panic %q, want %q in it", says, want)
+				}
+			}()
+			f()
+		}()
+	}
 }
 
 // The slack at which the rates of package plain are equal.

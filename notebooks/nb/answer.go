@@ -3,6 +3,7 @@ package nb
 import (
 	"fmt"
 	"math"
+	"strconv"
 )
 
 // Slip is a mistake that an exercise invites: the answer to which it leads, and what to say of it.
@@ -18,7 +19,7 @@ func IntegerDivision(answer float64) Slip {
 
 // CheckAnswer prints whether an answer to an exercise is that which was measured, up to a relative tolerance. If it is not,
 // it prints both, and what may have slipped: one of slips, or a quotient of integers that is 0, a sign, a factor of 2 or 1/2, an
-// inverse, a square or a root, or a number that was rounded. NaN is no answer yet.
+// inverse, a square or a root, per cent in place of a share, or a number that was rounded. NaN is no answer yet.
 func CheckAnswer(exercise string, yours, measured, tolerance float64, slips ...Slip) {
 	fmt.Println(answer(exercise, yours, measured, tolerance, slips))
 }
@@ -39,6 +40,8 @@ func answer(exercise string, yours, measured, tolerance float64, slips []Slip) s
 		{-measured, "the sign"},
 		{2 * measured, "a factor of 2 too many"},
 		{measured / 2, "a factor of 2 is missing"},
+		{100 * measured, "yours is in per cent, and a share is asked for"},
+		{measured / 100, "yours is a share, and per cent are asked for"},
 		{1 / measured, "it is the inverse"},
 		{measured * measured, "it is the square"},
 		{math.Sqrt(measured), "it is the root"},
@@ -48,8 +51,18 @@ func answer(exercise string, yours, measured, tolerance float64, slips []Slip) s
 			return text + ": " + s.Says
 		}
 	}
-	if math.Abs(yours-measured) <= 0.01*math.Abs(measured) {
+	if rounded(yours, measured) || math.Abs(yours-measured) <= 0.01*math.Abs(measured) {
 		return text + ": close; if that is rounded, write the formula"
 	}
 	return text
+}
+
+// rounded reports whether a is b with fewer digits, but two at least.
+func rounded(a, b float64) bool {
+	for digits := 2; digits <= 15; digits++ {
+		if r, err := strconv.ParseFloat(strconv.FormatFloat(b, 'g', digits, 64), 64); err == nil && r == a {
+			return true
+		}
+	}
+	return false
 }

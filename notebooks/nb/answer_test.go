@@ -23,6 +23,8 @@ func TestAnswer(t *testing.T) {
 		{1.1 * 1.1, "square"},
 		{math.Sqrt(1.1), "root"},
 		{1.095, "yours is 1.095, measured 1.1: close"},
+		{110, "in per cent, and a share"},
+		{0.011, "a share, and per cent"},
 		{7, "yours is 7, measured 1.1"},
 		{math.Inf(1), "yours is +Inf, measured 1.1"},
 	} {
@@ -35,5 +37,8 @@ func TestAnswer(t *testing.T) {
 	}
 	if got := answer("1", 0.1, 0, 1e-6, nil); !strings.HasSuffix(got, "measured 0") {
 		t.Errorf("answer 0.1 of 0: %q", got)
+	}
+	if got := answer("1", 0.45, 5.0/11, 1e-9, nil); !strings.Contains(got, "if that is rounded") { // of two digits, 1 % away
+		t.Errorf("answer 0.45 of 5/11: %q", got)
 	}
 }

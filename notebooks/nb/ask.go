@@ -56,7 +56,7 @@ func Ask(q Interview) int {
 	if os.Getenv(protocol.GONB_JUPYTER_KERNEL_ID_ENV) == "" {
 		q.respond()
 		if p, ok := q.mapped(); ok {
-			displayPNG(figure(plots.Drawing{Panels: []plots.Panel{p}}), "Figure: the map", figureShare)
+			displayPNG(figure(plots.Drawing{Panels: []plots.Panel{p}}), "Figure: the map", drawnDPI)
 		}
 		displayMarkdown("No Jupyter server runs this kernel: a simulated person answered.")
 		return q.Rounds

@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"fmt"
 	"image/png"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,10 +37,10 @@ func Show(d plots.Drawing) { show(d, "") }
 
 // show is Show with a watermark in the figure and above the text.
 func show(d plots.Drawing, watermark string) {
-	img, text, err := render(d, plots.Options{Watermark: watermark})
+	img, text, err := render(d, plots.Options{DPI: drawnDPI, Watermark: watermark})
 	Check(err)
 	if img != nil {
-		displayPNG(img, figureText(d), figureShare)
+		displayPNG(img, figureText(d), drawnDPI)
 	}
 	if text != "" {
 		displayMarkdown(text)
@@ -70,27 +69,24 @@ func markdown(text string) map[protocol.MIMEType]any {
 
 func displayMarkdown(text string) { display(func() { send(markdown(text)) }) }
 
-// figureShare is the share of its size at which a figure of 150 dots per inch stands on the page: there its text is as large as the
-// text around it, and the other pixels are for screens that have more of them, and for who enlarges the page.
-const figureShare = 2.0 / 3
+// pageDPI is the resolution at which a pixel of a figure is one of the page. drawnDPI is that of figures, sharp where a screen
+// has more pixels.
+const pageDPI, drawnDPI = 96, 150
 
-// displayPNG displays a figure at a share of its size, and what stands in its place where figures do not show.
-func displayPNG(img []byte, alt string, share float64) {
-	data := &protocol.DisplayData{
-		Data:     map[protocol.MIMEType]any{protocol.MIMEImagePNG: img, protocol.MIMETextPlain: alt},
-		Metadata: onPage(img, share),
-	}
-	display(func() { gonbui.SendData(data) })
+// displayPNG displays a figure of a resolution in the size that it has on paper, and what stands in its place where figures
+// do not show.
+func displayPNG(img []byte, alt string, dpi int) {
+	data := map[protocol.MIMEType]any{protocol.MIMEImagePNG: img, protocol.MIMETextPlain: alt}
+	display(func() { gonbui.SendData(&protocol.DisplayData{Data: data, Metadata: onPage(img, dpi)}) })
 }
 
-// onPage is what Jupyter wants to know of the size of a figure on the page; nil of a figure that has its own.
-func onPage(img []byte, share float64) map[string]any {
-	c, err := png.DecodeConfig(bytes.NewReader(img))
-	if err != nil || share == 1 {
+// onPage is what Jupyter wants to know of the size of a figure on the page; nil of one whose pixels are those of the page.
+func onPage(img []byte, dpi int) map[string]any {
+	if dpi == pageDPI {
 		return nil
 	}
-	size := func(pixels int) int { return int(math.Round(share * float64(pixels))) }
-	return map[string]any{string(protocol.MIMEImagePNG): map[string]int{"width": size(c.Width), "height": size(c.Height)}}
+	size := Must(png.DecodeConfig(bytes.NewReader(img)))
+	return map[string]any{string(protocol.MIMEImagePNG): map[string]int{"width": size.Width * pageDPI / dpi}}
 }
 
 // uniqueID is an id of the page's elements that no other cell's program makes.
@@ -98,7 +94,7 @@ func uniqueID(kind string) string { return kind + "_" + gonbui.UniqueId() }
 
 // figure returns the PNG of a drawing with panels.
 func figure(d plots.Drawing) []byte {
-	img, _, err := render(d, plots.Options{})
+	img, _, err := render(d, plots.Options{DPI: drawnDPI})
 	Check(err)
 	if img == nil {
 		panic("nb: a drawing without panels has no figure")
@@ -117,7 +113,7 @@ func ShowPNG(path string) {
 	if err != nil {
 		panic(fmt.Errorf("nb: %s: %w", path, err))
 	}
-	displayPNG(img, "Figure: "+filepath.Base(path), 1)
+	displayPNG(img, "Figure: "+filepath.Base(path), pageDPI)
 }
 
 // Live is a place below a cell whose text changes while the cell runs. The last

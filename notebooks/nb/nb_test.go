@@ -57,11 +57,11 @@ func TestRender(t *testing.T) {
 func TestOnPage(t *testing.T) {
 	img := figure(plots.Drawing{Panels: []plots.Panel{{Marks: []plots.Mark{plots.Points{X: []float64{1}, Y: []float64{2}}}}}})
 	c := Must(png.DecodeConfig(bytes.NewReader(img)))
-	got, _ := onPage(img, figureShare)["image/png"].(map[string]int)
-	if w, h := got["width"], got["height"]; 3*w < 2*c.Width-2 || 3*w > 2*c.Width+2 || 3*h < 2*c.Height-2 || 3*h > 2*c.Height+2 {
-		t.Errorf("%d×%d on the page, of %d×%d", w, h, c.Width, c.Height)
+	got, _ := onPage(img, drawnDPI)["image/png"].(map[string]int)
+	if want := c.Width * 96 / 150; got["width"] != want {
+		t.Errorf("%v on the page, of %d pixels, want %d", got, c.Width, want)
 	}
-	if got := onPage(img, 1); got != nil {
+	if got := onPage(img, pageDPI); got != nil {
 		t.Errorf("a figure with its own size has %v", got)
 	}
 }

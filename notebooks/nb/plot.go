@@ -2,6 +2,7 @@ package nb
 
 import (
 	"bytes"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -12,7 +13,7 @@ import (
 
 // ShowPlot displays a plot of gonum/plot, 15 cm wide and 10 cm high. It panics on a plot that cannot be drawn.
 func ShowPlot(p *plot.Plot) {
-	displayPNG(Must(plotPNG(p)), "Figure: "+p.Title.Text, 1)
+	displayPNG(Must(plotPNG(p)), "Figure: "+p.Title.Text, pageDPI)
 }
 
 func plotPNG(p *plot.Plot) ([]byte, error) {
@@ -28,14 +29,14 @@ func plotPNG(p *plot.Plot) ([]byte, error) {
 }
 
 // ByClass returns the first two columns of x as what plotutil.AddScatters takes: the name of a class and its points, for each
-// class in alphabetical order. It panics unless there are two columns, and a class per row.
+// class in alphabetical order. A point with NaN is left out. It panics unless there are two columns, and a class per row.
 func ByClass(x mat.Matrix, classes []string) (out []any) {
 	checkPlane("ByClass", x, len(classes))
 	names := slices.Compact(slices.Sorted(slices.Values(classes)))
 	for _, name := range names {
 		var points plotter.XYs
 		for i, c := range classes {
-			if c == name {
+			if c == name && !math.IsNaN(x.At(i, 0)+x.At(i, 1)) {
 				points = append(points, plotter.XY{X: x.At(i, 0), Y: x.At(i, 1)})
 			}
 		}

@@ -3,6 +3,7 @@ package nb
 import (
 	"bytes"
 	"image/png"
+	"math"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -12,7 +13,7 @@ import (
 )
 
 func TestPlot(t *testing.T) {
-	by := ByClass(mat.NewDense(3, 3, []float64{1, 2, 9, 3, 4, 9, 5, 6, 9}), []string{"tea", "cocoa", "tea"})
+	by := ByClass(mat.NewDense(4, 3, []float64{1, 2, 9, 3, 4, 9, 5, 6, 9, math.NaN(), 7, 9}), []string{"tea", "cocoa", "tea", "tea"})
 	if len(by) != 4 || by[0] != "cocoa" || by[2] != "tea" || len(by[3].(plotter.XYs)) != 2 || by[3].(plotter.XYs)[1] != (plotter.XY{X: 5, Y: 6}) {
 		t.Errorf("ByClass = %v", by)
 	}

@@ -269,7 +269,7 @@ func ShowMore(paper experiment.Paper, scale string, names ...string) {
 			displayMarkdown(text)
 			continue
 		}
-		displayPNG(img, figureText(d), 1)
+		displayPNG(img, figureText(d), pageDPI)
 	}
 }
 

@@ -17,10 +17,11 @@ type notebook struct {
 		Type    string `json:"cell_type"`
 		Source  prose
 		Outputs []struct {
-			Text     prose            // of a stream
-			Data     map[string]prose // by media type
+			Text prose            // of a stream
+			Data map[string]prose // by media type
+			// Metadata has the width of an image, if it is not that of its pixels.
 			Metadata struct {
-				PNG struct{ Width, Height int } `json:"image/png"` // on the page; 0 for the image's own
+				PNG struct{ Width int } `json:"image/png"`
 			}
 		}
 	}
@@ -112,11 +113,11 @@ func (nb *notebook) render(m *markdown) (string, error) {
 				if alt == "" {
 					return "", fmt.Errorf("cell %d: an image has no text/plain, which says what it shows", i+1)
 				}
-				size := ""
-				if p := o.Metadata.PNG; p.Width > 0 {
-					size = fmt.Sprintf(` width="%d" height="%d"`, p.Width, p.Height)
+				width := ""
+				if w := o.Metadata.PNG.Width; w > 0 {
+					width = fmt.Sprintf(` width="%d"`, w)
 				}
-				fmt.Fprintf(&b, "<p class=\"out\"><img alt=\"%s\"%s src=\"data:image/png;base64,%s\"></p>\n", alt, size, strings.ReplaceAll(string(o.Data["image/png"]), "\n", ""))
+				fmt.Fprintf(&b, "<p class=\"out\"><img alt=\"%s\"%s src=\"data:image/png;base64,%s\"></p>\n", alt, width, strings.ReplaceAll(string(o.Data["image/png"]), "\n", ""))
 			case o.Data["text/markdown"] != "":
 				s, err := m.render(string(o.Data["text/markdown"]))
 				if err != nil {
