@@ -2,6 +2,7 @@ package cores
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -165,4 +166,43 @@ func none() {
 		left = len(waiting)
 		mu.Unlock()
 	}
+}
+
+// Whatever calls run at once, nested, with panics and goroutines that exit, each block is done once, and in the end no core is taken.
+func TestStorm(t *testing.T) {
+	procs(t, 3)
+	var all sync.WaitGroup
+	for g := range 8 {
+		all.Go(func() {
+			r := rand.New(rand.NewPCG(1, uint64(g)))
+			for range 300 {
+				n, inner, bad, exit := r.IntN(20), r.IntN(4), r.IntN(40), r.IntN(40)
+				times := make([]atomic.Int32, n*max(inner, 1))
+				var gone sync.WaitGroup
+				gone.Go(func() { // which may exit
+					defer func() {
+						if p := recover(); p != nil && p != bad {
+							t.Errorf("panic %v, want %d", p, bad)
+						}
+					}()
+					Do(n, func(i int) {
+						switch i {
+						case bad:
+							panic(bad)
+						case exit:
+							runtime.Goexit()
+						}
+						Do(inner, func(j int) { times[i*inner+j].Add(1) })
+					})
+					for i := range times {
+						if got := times[i].Load(); int(got) != min(inner, 1) && bad >= n && exit >= n {
+							t.Errorf("block %d was done %d times", i, got)
+						}
+					}
+				})
+				gone.Wait()
+			}
+		})
+	}
+	all.Wait()
 }

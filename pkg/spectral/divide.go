@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"metriclab/internal/cores"
 	"metriclab/internal/matrix"
 	"metriclab/internal/product"
 	"metriclab/internal/vector"
@@ -29,13 +30,10 @@ const (
 // stable by Gu and Eisenstat (1995). Equal entries of D, and zeros of z, deflate: their vectors stay. The rest
 // are two products of matrices.
 type divider struct {
-	n    int
-	d, e []float64 // diagonals of T; in the end d has the eigenvalues
-	// Eigenvectors are rows, here or there: those of the halves in one, those of the whole in the other. Off the blocks
-	// on the diagonal both are 0.
-	here, there []float64
-	order       []int // order[lo+i] is the row of the i-th smallest eigenvalue of a block, relative to lo
-	// Scratch of a merger, of n numbers each.
+	n     int
+	d, e  []float64 // diagonals of T; in the end d has the eigenvalues
+	order []int     // order[lo+i] is the row of the i-th smallest eigenvalue of a block, relative to lo
+	// Scratch of mergers, of n numbers each and n panels. That of rows lo to hi begins at lo, so that two halves share nothing.
 	z, poles, weights, next []float64
 	types                   []kind
 	index, kept, gone       []int
@@ -60,11 +58,12 @@ const (
 func divide(d, e []float64) (vectors, scratch []float64, order []int, ok bool) {
 	n := len(d)
 	v := &divider{
-		n: n, d: d, e: e, here: make([]float64, n*n), there: make([]float64, n*n), order: make([]int, n),
+		n: n, d: d, e: e, order: make([]int, n),
 		z: make([]float64, n), poles: make([]float64, n), weights: make([]float64, n), next: make([]float64, n),
-		types: make([]kind, n), index: make([]int, n), kept: make([]int, 0, n), gone: make([]int, 0, n),
+		types: make([]kind, n), index: make([]int, n), kept: make([]int, n), gone: make([]int, n),
 		roots: make([]root, n), column: make([]int, n), panel: make([]float64, panelRows*n),
 	}
+	here, there := make([]float64, n*n), make([]float64, n*n)
 	// Where an entry beside the diagonal is round-off of its neighbours, T falls apart. Each block has its own scale.
 	for lo := 0; lo < n; {
 		hi := lo + 1
@@ -73,7 +72,7 @@ func divide(d, e []float64) (vectors, scratch []float64, order []int, ok bool) {
 				break
 			}
 		}
-		if !v.block(lo, hi) {
+		if !v.block(here, there, lo, hi) {
 			return nil, nil, nil, false
 		}
 		lo = hi
@@ -88,11 +87,11 @@ func divide(d, e []float64) (vectors, scratch []float64, order []int, ok bool) {
 	for i, from := range all {
 		d[i] = v.next[from]
 	}
-	return v.here, v.there, all, true
+	return here, there, all, true
 }
 
 // block solves the block of rows lo to hi, with the vectors in here.
-func (v *divider) block(lo, hi int) bool {
+func (v *divider) block(here, there []float64, lo, hi int) bool {
 	largest := 0.0
 	for i := lo; i < hi; i++ {
 		largest = max(largest, math.Abs(v.d[i]))
@@ -102,7 +101,7 @@ func (v *divider) block(lo, hi int) bool {
 	}
 	if largest == 0 || hi-lo == 1 {
 		for i := lo; i < hi; i++ {
-			v.here[i*v.n+i] = 1
+			here[i*v.n+i] = 1
 		}
 		return true
 	}
@@ -114,36 +113,45 @@ func (v *divider) block(lo, hi int) bool {
 	for (hi-lo)>>depth > leafSize {
 		depth++
 	}
-	if !v.solve(lo, hi, depth) {
+	if !v.solve(here, there, lo, hi, depth) {
 		return false
 	}
 	times2(v.d[lo:hi], exponent)
 	return true
 }
 
-// solve puts the eigenvalues of rows lo to hi into d and the eigenvectors into here, their order into order. All
-// leaves are depth levels below, so that the vectors of both halves are in there.
-func (v *divider) solve(lo, hi, depth int) bool {
+// solve puts the eigenvalues of rows lo to hi into d, the eigenvectors into rows of here, and their order into order. The vectors of both
+// halves are in there. All leaves are depth levels below. Off the blocks on the diagonal both matrices are 0.
+func (v *divider) solve(here, there []float64, lo, hi, depth int) bool {
 	if depth == 0 {
-		return v.leaf(lo, hi)
+		return v.leaf(here, lo, hi)
 	}
 	mid := lo + (hi-lo)/2
 	beta := v.e[mid-1]
 	v.d[mid-1] -= math.Abs(beta)
 	v.d[mid] -= math.Abs(beta)
-	v.here, v.there = v.there, v.here
-	ok := v.solve(lo, mid, depth-1) && v.solve(mid, hi, depth-1)
-	v.here, v.there = v.there, v.here
-	if ok {
-		v.merge(lo, mid, hi, beta)
+	var ok [2]bool
+	half := func(i int) {
+		ok[i] = v.solve(there, here, []int{lo, mid}[i], []int{mid, hi}[i], depth-1)
 	}
-	return ok
+	const apart = 128 // an order that is worth two cores
+	if hi-lo >= apart {
+		cores.Do(2, half)
+	} else {
+		half(0)
+		half(1)
+	}
+	if ok != [2]bool{true, true} {
+		return false
+	}
+	v.merge(here, there, lo, mid, hi, beta)
+	return true
 }
 
 // leaf solves by QL iterations.
-func (v *divider) leaf(lo, hi int) bool {
+func (v *divider) leaf(here []float64, lo, hi int) bool {
 	m := hi - lo
-	q := v.panel[:m*m]
+	q := v.panel[lo*panelRows:][:m*m]
 	clear(q)
 	for i := range m {
 		q[i*m+i] = 1
@@ -152,7 +160,7 @@ func (v *divider) leaf(lo, hi int) bool {
 		return false
 	}
 	for i := range m {
-		row := v.here[(lo+i)*v.n+lo:][:m]
+		row := here[(lo+i)*v.n+lo:][:m]
 		for j := range row {
 			row[j] = q[j*m+i]
 		}
@@ -162,12 +170,12 @@ func (v *divider) leaf(lo, hi int) bool {
 }
 
 // merge makes the eigenpairs of rows lo to hi of those of two halves, which meet at mid, and of beta, the entry between.
-func (v *divider) merge(lo, mid, hi int, beta float64) {
+func (v *divider) merge(here, there []float64, lo, mid, hi int, beta float64) {
 	n, m, half := v.n, hi-lo, mid-lo
 	d := v.d[lo:hi]
-	from := func(i int) []float64 { return v.there[(lo+i)*n+lo:][:m] } // a row of the halves
+	from := func(i int) []float64 { return there[(lo+i)*n+lo:][:m] } // a row of the halves
 	// b has ±1 where the halves meet; z = diag(Q₁, Q₂)ᵀb/√2 has length 1.
-	z, types := v.z[:m], v.types[:m]
+	z, types := v.z[lo:hi], v.types[lo:hi]
 	largest := 0.0
 	for i := range m {
 		if i < half {
@@ -178,61 +186,60 @@ func (v *divider) merge(lo, mid, hi int, beta float64) {
 		largest = max(largest, math.Abs(z[i]), math.Abs(d[i]))
 	}
 	rho := 2 * math.Abs(beta)
-	index := v.index[:m]
+	index := v.index[lo:hi]
 	for i := half; i < m; i++ {
 		v.order[lo+i] += half
 	}
 	mergeSorted(index, v.order[lo:mid], v.order[mid:hi], d)
 
-	v.deflate(index, d, z, types, rho, deflatable*largest, from)
-	k := len(v.kept)
-	poles, weights, column := v.poles[:k], v.weights[:k], v.column[:k]
+	kept, gone := deflate(v.kept[lo:lo:hi], v.gone[lo:lo:hi], index, d, z, types, rho, deflatable*largest, from)
+	k := len(kept)
+	poles, weights, column := v.poles[lo:][:k], v.weights[lo:][:k], v.column[lo:][:k]
 	equation := secularEquation{poles, weights, rho}
 	// Rows in the order of their kinds, those that stay at the end.
 	var first [kinds + 1]int
-	for _, i := range v.kept {
+	for _, i := range kept {
 		first[types[i]+1]++
 	}
 	for t := range kinds {
 		first[t+1] += first[t]
 	}
-	place := v.index[:m] // of row i
+	place := index // of row i
 	at := first
-	for j, i := range v.kept {
+	for j, i := range kept {
 		poles[j], weights[j] = d[i], z[i]
 		column[j] = at[types[i]]
 		place[i] = at[types[i]]
 		at[types[i]]++
 	}
-	slices.SortStableFunc(v.gone, ascending(d))
-	next := v.next[:m]
-	for j, i := range v.gone {
+	slices.SortStableFunc(gone, ascending(d))
+	next := v.next[lo:hi]
+	for j, i := range gone {
 		place[i] = k + j
 		next[k+j] = d[i]
 	}
-	v.permute(lo, place)
+	permute(place, from)
 
-	roots := v.roots[:k]
+	roots := v.roots[lo:][:k]
 	shared(k, k, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			roots[i] = equation.root(i)
 			next[i] = poles[roots[i].origin] + roots[i].offset
 		}
 	})
-	equation.reweigh(roots, v.z[:k])
-	v.products(lo, half, m, first, equation, roots, column)
+	equation.reweigh(roots, z[:k])
+	v.products(here, there, lo, half, m, first, equation, roots, column)
 	copy(d, next)
 	mergeSorted(v.order[lo:hi], place[:k], place[k:], d) // place is the identity since permute
 }
 
-// deflate finds rows that are eigenvectors of the whole up to round-off, tol. It puts them into gone, and the
-// others into kept, both in ascending order of d.
-func (v *divider) deflate(index []int, d, z []float64, types []kind, rho, tol float64, row func(int) []float64) {
-	v.kept, v.gone = v.kept[:0], v.gone[:0]
+// deflate finds rows that are eigenvectors of the whole up to round-off, tol. It appends them to gone, and the
+// others to kept, both in ascending order of d.
+func deflate(kept, gone, index []int, d, z []float64, types []kind, rho, tol float64, row func(int) []float64) ([]int, []int) {
 	last := -1 // the last row that is not gone
 	for _, i := range index {
 		if rho*math.Abs(z[i]) <= tol {
-			v.gone = append(v.gone, i)
+			gone = append(gone, i)
 			continue
 		}
 		if last >= 0 {
@@ -246,22 +253,21 @@ func (v *divider) deflate(index []int, d, z []float64, types []kind, rho, tol fl
 				}
 				blas64.Rot(vector.Of(row(last)), vector.Of(row(i)), c, s)
 				d[last], d[i] = d[last]*c*c+d[i]*s*s, d[last]*s*s+d[i]*c*c
-				v.gone = append(v.gone, last)
+				gone = append(gone, last)
 			} else {
-				v.kept = append(v.kept, last)
+				kept = append(kept, last)
 			}
 		}
 		last = i
 	}
 	if last >= 0 {
-		v.kept = append(v.kept, last)
+		kept = append(kept, last)
 	}
+	return kept, gone
 }
 
-// permute moves row i of the block at lo in there to place[i], and leaves the identity in place.
-func (v *divider) permute(lo int, place []int) {
-	m := len(place)
-	row := func(i int) []float64 { return v.there[(lo+i)*v.n+lo:][:m] }
+// permute moves row i to place[i], and leaves the identity in place.
+func permute(place []int, row func(int) []float64) {
 	for i := range place {
 		for j := place[i]; j != i; j = place[i] {
 			blas64.Swap(vector.Of(row(i)), vector.Of(row(j)))
@@ -272,8 +278,8 @@ func (v *divider) permute(lo int, place []int) {
 
 // products sets here to the vectors of the roots, which come first, and to those that are gone. first has
 // the first row of each kind in there.
-func (v *divider) products(lo, half, m int, first [kinds + 1]int, equation secularEquation, roots []root, column []int) {
-	k, n := len(roots), v.n
+func (v *divider) products(here, there []float64, lo, half, m int, first [kinds + 1]int, equation secularEquation, roots []root, column []int) {
+	k, n, panel := len(roots), v.n, v.panel[lo*panelRows:]
 	part := func(x []float64, row, col, rows, cols int) blas64.General {
 		if rows == 0 {
 			return blas64.General{Cols: cols, Stride: n}
@@ -284,22 +290,22 @@ func (v *divider) products(lo, half, m int, first [kinds + 1]int, equation secul
 		rows := min(panelRows, k-r)
 		shared(rows, k, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				equation.vector(roots[r+i], v.panel[i*k:(i+1)*k], column)
+				equation.vector(roots[r+i], panel[i*k:(i+1)*k], column)
 			}
 		})
 		left := func(from, to int) blas64.General {
 			if from == to {
 				return blas64.General{Rows: rows, Stride: k}
 			}
-			return blas64.General{Rows: rows, Cols: to - from, Stride: k, Data: v.panel[from:]}
+			return blas64.General{Rows: rows, Cols: to - from, Stride: k, Data: panel[from:]}
 		}
 		a, b := first[mixed+1], first[mixed] // rows before a have the first half, those from b on the second
-		product.Gemm(blas.NoTrans, blas.NoTrans, left(0, a), part(v.there, 0, 0, a, half), part(v.here, r, 0, rows, half))
-		product.Gemm(blas.NoTrans, blas.NoTrans, left(b, k), part(v.there, b, half, k-b, m-half), part(v.here, r, half, rows, m-half))
+		product.Gemm(blas.NoTrans, blas.NoTrans, left(0, a), part(there, 0, 0, a, half), part(here, r, 0, rows, half))
+		product.Gemm(blas.NoTrans, blas.NoTrans, left(b, k), part(there, b, half, k-b, m-half), part(here, r, half, rows, m-half))
 	}
 	for i := k; i < m; i++ {
 		at := (lo+i)*n + lo
-		copy(v.here[at:at+m], v.there[at:at+m])
+		copy(here[at:at+m], there[at:at+m])
 	}
 }
 
