@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrix"
@@ -210,4 +211,23 @@ func TestSymmetric(t *testing.T) {
 		}
 	}()
 	matrix.Symmetric(mat.NewDense(1, 2, nil))
+}
+
+func TestComplete(t *testing.T) {
+	for _, n := range []int{0, 1, 16, 17, 40} {
+		a := blas64.General{Rows: n, Cols: n, Stride: n + 2, Data: make([]float64, n*(n+2))}
+		for i := range a.Data {
+			a.Data[i] = float64(i)
+		}
+		matrix.Complete(a)
+		for i := range n {
+			for j := range n + 2 {
+				if want := float64(min(i, j)*a.Stride + max(i, j)); j < n && a.Data[i*a.Stride+j] != want {
+					t.Fatalf("order %d: element %d, %d is %v, want %v", n, i, j, a.Data[i*a.Stride+j], want)
+				} else if j >= n && a.Data[i*a.Stride+j] != float64(i*a.Stride+j) {
+					t.Fatalf("order %d: number %d of row %d, beside the matrix, has changed", n, j, i)
+				}
+			}
+		}
+	}
 }

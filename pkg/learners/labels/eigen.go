@@ -5,10 +5,14 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrix"
+	"metriclab/internal/product"
 	"metriclab/pkg/spectral"
 )
 
@@ -57,7 +61,9 @@ func topEigen(a *mat.SymDense, k int) (e eigenpairs, err error) {
 		}
 	}
 	eig = spectral.EigenSym{} // the product needs the room
-	images := matrix.Mul(e.vectors, a)
+	var whole mat.Dense
+	whole.SetRawMatrix(complete(a))
+	images := matrix.Mul(e.vectors, &whole)
 	for i, v := range e.values {
 		floats.AddScaled(images.RawRowView(i), -v, e.vectors.RawRowView(i))
 		e.residual = max(e.residual, floats.Norm(images.RawRowView(i), 2))
@@ -103,6 +109,44 @@ func certify(a *mat.SymDense, values []float64, vectors *mat.Dense) bool {
 	for i := range n {
 		rest.SetSym(i, i, rest.At(i, i)+sigma)
 	}
-	var chol mat.Cholesky
-	return chol.Factorize(&rest)
+	return positiveDefinite(&rest)
+}
+
+// complete returns the whole of a, whose lower triangle nobody reads as it is.
+func complete(a *mat.SymDense) blas64.General {
+	r := a.RawSymmetric()
+	all := blas64.General{Rows: r.N, Cols: r.N, Stride: r.Stride, Data: r.Data}
+	matrix.Complete(all)
+	return all
+}
+
+// positiveDefinite reports whether a has a Cholesky decomposition RᵀR, and overwrites it. It takes a block of rows of R at a time from the
+// rest, so that most of it is products.
+func positiveDefinite(a *mat.SymDense) bool {
+	n := a.SymmetricDim()
+	all := complete(a)
+	part := func(i, j, rows, cols int) blas64.General {
+		return blas64.General{Rows: rows, Cols: cols, Stride: all.Stride, Data: all.Data[i*all.Stride+j:]}
+	}
+	const block = 64
+	minus := make([]float64, block*n)
+	for i := 0; i < n; i += block {
+		b := min(block, n-i)
+		r, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: b, Stride: all.Stride, Data: part(i, i, b, b).Data})
+		if !ok {
+			return false
+		}
+		m := n - i - b
+		if m == 0 {
+			break
+		}
+		right := part(i, i+b, b, m)
+		blas64.Trsm(blas.Left, blas.Trans, 1, r, right)
+		left := blas64.General{Rows: b, Cols: m, Stride: m, Data: minus}
+		for k := range b {
+			floats.ScaleTo(minus[k*m:(k+1)*m], -1, right.Data[k*right.Stride:][:m])
+		}
+		product.GemmAdd(blas.Trans, blas.NoTrans, left, right, part(i+b, i+b, m, m))
+	}
+	return true
 }

@@ -88,6 +88,29 @@ func TestTopEigen(t *testing.T) {
 	}
 }
 
+// A product of a triangle with itself is positive definite. With the last pivot less its square by some round-off or more it is not.
+func TestPositiveDefinite(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 1))
+	for _, n := range []int{1, 2, 63, 64, 65, 128, 200} {
+		r := mat.NewTriDense(n, mat.Upper, nil)
+		for i := range n {
+			for j := i; j < n; j++ {
+				r.SetTri(i, j, rng.NormFloat64()/float64(n))
+			}
+			r.SetTri(i, i, 1+rng.Float64())
+		}
+		for _, shift := range []float64{0, -1 - 1e-9, -1 + 1e-9} {
+			var a mat.SymDense
+			a.SymOuterK(1, r.T())
+			last := r.At(n-1, n-1)
+			a.SetSym(n-1, n-1, a.At(n-1, n-1)+shift*last*last)
+			if got, want := positiveDefinite(&a), shift > -1; got != want {
+				t.Errorf("order %d, last pivot times %g: %v, want %v", n, 1+shift, got, want)
+			}
+		}
+	}
+}
+
 // TestCertifyRefuses: the certificate must notice a missing copy of an eigenvalue,
 // which residuals cannot show.
 func TestCertifyRefuses(t *testing.T) {

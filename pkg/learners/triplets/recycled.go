@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/matrix"
 	"metriclab/internal/product"
 	"metriclab/internal/vector"
 	"metriclab/pkg/persist"
@@ -63,7 +64,7 @@ func (w *recycled) follow(c float64, z []float64) {
 // renew takes another resolvent, of which the upper triangle is given.
 func (w *recycled) renew(r blas64.General) {
 	if w.len() > 0 {
-		complete(r)
+		matrix.Complete(r)
 		product.Gemm(blas.NoTrans, blas.NoTrans, w.matrix(w.q), r, w.matrix(w.rq))
 	}
 }

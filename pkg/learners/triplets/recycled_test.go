@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/matrix"
 )
 
 // After each triplet the space is orthonormal, its products are those with the resolvent, and most pairs come from it.
@@ -97,7 +99,7 @@ func TestInvert(t *testing.T) {
 		if !invert(m.RawMatrix(), 4) {
 			t.Fatalf("n = %d: not positive definite", n)
 		}
-		complete(m.RawMatrix())
+		matrix.Complete(m.RawMatrix())
 		if !mat.EqualApprox(m, &want, 1e-9) {
 			t.Errorf("n = %d: the inverse is not gonum's", n)
 		}

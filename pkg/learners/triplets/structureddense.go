@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/cores"
+	"metriclab/internal/matrix"
 	"metriclab/internal/product"
 	"metriclab/internal/vector"
 	"metriclab/pkg/spectral/secular"
@@ -431,7 +432,7 @@ func invert(a blas64.General, least int) bool {
 	if !invert(first, least) {
 		return false
 	}
-	complete(first)
+	matrix.Complete(first)
 	x := blas64.General{Rows: h, Cols: n - h, Stride: n - h, Data: make([]float64, h*(n-h))} // −A⁻¹B
 	product.Gemm(blas.NoTrans, blas.NoTrans, first, right, x)
 	floats.Scale(-1, x.Data)
@@ -439,19 +440,10 @@ func invert(a blas64.General, least int) bool {
 	if !invert(last, least) {
 		return false
 	}
-	complete(last)
+	matrix.Complete(last)
 	product.Gemm(blas.NoTrans, blas.NoTrans, x, last, right)
 	product.GemmAdd(blas.NoTrans, blas.Trans, right, x, first)
 	return true
-}
-
-// complete copies the upper triangle of a to the lower one.
-func complete(a blas64.General) {
-	for i := range a.Rows {
-		for j := range i {
-			a.Data[i*a.Stride+j] = a.Data[j*a.Stride+i]
-		}
-	}
 }
 
 // nearer returns the resolvent whose s₀ is nearer to the root, as far as the space of both Ru tells it: with x = Ru,
