@@ -138,6 +138,13 @@ func tile(name, needs string, rows, cols, lanes int, ahead bool, register func()
 	build.RET()
 }
 
+// four returns where four rows begin that are stride bytes apart, and the register that points at the third.
+func four(first, stride reg.Register) (third reg.Register, rows []operand.Mem) {
+	third = build.GP64()
+	build.LEAQ(operand.Mem{Base: first, Index: stride, Scale: 2}, third)
+	return third, []operand.Mem{{Base: first}, {Base: first, Index: stride, Scale: 1}, {Base: third}, {Base: third, Index: stride, Scale: 1}}
+}
+
 // rows writes a function that Symv runs on four rows at a time: with their dot products, their sum, or both.
 func rows(name string, dot, sum bool) {
 	const lanes = 4
@@ -158,9 +165,7 @@ func rows(name string, dot, sum bool) {
 	y := build.Load(build.Param("y"), build.GP64())
 	to := build.Load(build.Param("sums"), build.GP64())
 	build.SHLQ(operand.Imm(3), stride) // in bytes
-	third := build.GP64()
-	build.LEAQ(operand.Mem{Base: a, Index: stride, Scale: 2}, third)
-	row := []operand.Mem{{Base: a}, {Base: a, Index: stride, Scale: 1}, {Base: third}, {Base: third, Index: stride, Scale: 1}}
+	third, row := four(a, stride)
 	sums, factors := make([]reg.VecVirtual, len(row)), make([]reg.VecVirtual, len(row))
 	for i := range row {
 		if dot {
@@ -236,12 +241,11 @@ func pack() {
 	width := build.Load(build.Param("width"), build.GP64())
 	build.SHLQ(operand.Imm(3), stride) // in bytes
 	build.SHLQ(operand.Imm(3), width)
-	third, second := build.GP64(), build.GP64()
-	build.LEAQ(operand.Mem{Base: a, Index: stride, Scale: 2}, third)
-	build.LEAQ(operand.Mem{Base: to, Index: width, Scale: 2}, second)
+	third, from := four(a, stride)
+	second, into := four(to, width)
 	build.Label("loop")
 	var x, y [4]reg.VecVirtual
-	for i, m := range []operand.Mem{{Base: a}, {Base: a, Index: stride, Scale: 1}, {Base: third}, {Base: third, Index: stride, Scale: 1}} {
+	for i, m := range from {
 		x[i], y[i] = build.YMM(), build.YMM()
 		build.VMOVUPD(m, x[i])
 	}
@@ -249,7 +253,7 @@ func pack() {
 	build.VUNPCKHPD(x[1], x[0], y[1])
 	build.VUNPCKLPD(x[3], x[2], y[2])
 	build.VUNPCKHPD(x[3], x[2], y[3])
-	for i, m := range []operand.Mem{{Base: to}, {Base: to, Index: width, Scale: 1}, {Base: second}, {Base: second, Index: width, Scale: 1}} {
+	for i, m := range into {
 		halves := operand.Imm(0x20)
 		if i >= 2 {
 			halves = operand.Imm(0x31)

@@ -83,7 +83,7 @@ func finiteMean(x *mat.Dense) ([]float64, error) {
 // principalOf returns what principal does for the deviations of the rows of x from mean. Where rows are many, it needs no copy of them.
 func principalOf(ctx context.Context, name string, x *mat.Dense, mean []float64, k int) (eigenpairs, error) {
 	n, d := x.Dims()
-	// Under the least, products are gonum's, of all rows at once. From the most on, a block of rows takes long.
+	// Few columns save little, and up to 48 products are gonum's, of all rows at once. Of many, a block of rows takes long.
 	const least, most = 64, 1024
 	var moment *mat.SymDense // nil if the deviations themselves are needed
 	var total float64
