@@ -8,15 +8,15 @@ func tileAVX2(int, *float64, *float64, *float64, int, bool) { panic("product: no
 
 func tileAVX512(int, *float64, *float64, *float64, int, bool) { panic("product: no assembly") }
 
-func symvAVX2(int, *float64, int, *float64, *float64, *float64, *float64) {
+func symvAVX2(int, *float64, int, int, *float64, *float64, *float64, *float64) {
 	panic("product: no assembly")
 }
 
-func symvDotsAVX2(int, *float64, int, *float64, *float64, *float64, *float64) {
+func symvDotsAVX2(int, *float64, int, int, *float64, *float64, *float64, *float64) {
 	panic("product: no assembly")
 }
 
-func symvSumAVX2(int, *float64, int, *float64, *float64, *float64, *float64) {
+func symvSumAVX2(int, *float64, int, int, *float64, *float64, *float64, *float64) {
 	panic("product: no assembly")
 }
 

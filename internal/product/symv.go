@@ -35,23 +35,23 @@ func symv(p path, a blas64.Symmetric, x, y []float64) {
 	}
 	const shared = 320 // an order that is worth two cores
 	if n < shared || cores.Idle() == 0 {
-		triangle(a, x, y)
+		triangle(a, fetchAhead(n), x, y)
 		return
 	}
-	h := n / 2 &^ (rows - 1)
+	h, ahead := n/2&^(rows-1), fetchAhead(n)
 	right := a.Data[h:] // of the first h rows
 	rest := blas64.Symmetric{Uplo: a.Uplo, N: n - h, Stride: a.Stride, Data: right[h*a.Stride:]}
 	cores.Do(2, func(part int) {
 		if part == 0 {
 			for i := 0; i < h; i += rows {
-				fourRows(a.Data[i*a.Stride+i:], a.Stride, x[i:], y[i:], h-i)
+				fourRows(a.Data[i*a.Stride+i:], a.Stride, ahead, x[i:], y[i:], h-i)
 			}
 			return
 		}
 		for i := 0; i < h; i += rows {
-			sumFour(right[i*a.Stride:], a.Stride, x[i:], y[h:])
+			sumFour(right[i*a.Stride:], a.Stride, ahead, x[i:], y[h:])
 		}
-		triangle(rest, x[h:], y[h:])
+		triangle(rest, ahead, x[h:], y[h:])
 	})
 }
 
@@ -67,12 +67,21 @@ func eachRow(a blas64.Symmetric, x, y []float64) {
 // rows are those that the assembly reads together.
 const rows = 4
 
+// fetchAhead returns how many numbers ahead of their use the rows of a matrix of order n are fetched: 8 cache lines from memory, none
+// from a cache, where fetching costs a seventh of the time.
+func fetchAhead(n int) int {
+	if n < 2048 {
+		return 0
+	}
+	return 64
+}
+
 // triangle is eachRow by four rows at a time.
-func triangle(a blas64.Symmetric, x, y []float64) {
+func triangle(a blas64.Symmetric, ahead int, x, y []float64) {
 	const least = 12 // columns that are worth a call
 	i := 0
 	for ; a.N-i >= least; i += rows {
-		fourRows(a.Data[i*a.Stride+i:], a.Stride, x[i:], y[i:], a.N-i)
+		fourRows(a.Data[i*a.Stride+i:], a.Stride, ahead, x[i:], y[i:], a.N-i)
 	}
 	eachRow(blas64.Symmetric{N: a.N - i, Stride: a.Stride, Data: a.Data[i*a.Stride+i:]}, x[i:], y[i:])
 }
@@ -82,7 +91,7 @@ func triangle(a blas64.Symmetric, x, y []float64) {
 //
 // The dot product of gonum has four chains, one for each remainder of the index by 4. The last numbers, fewer than four, are
 // added to the first chain. In the end it adds the third to the first, the fourth to the second, and both.
-func fourRows(a []float64, stride int, x, y []float64, first int) {
+func fourRows(a []float64, stride, ahead int, x, y []float64, first int) {
 	n := len(x)
 	y = y[:n]
 	end := rows + (n-rows-(rows-1))&^3 // columns up to there are no last numbers of any row
@@ -96,9 +105,9 @@ func fourRows(a []float64, stride int, x, y []float64, first int) {
 	}
 	_ = a[(rows-1)*stride+end-1]
 	both := min(first, end) - rows
-	symvAVX2(both, &a[rows], stride, &x[rows], &x[0], &y[rows], &sums[0])
+	symvAVX2(both, &a[rows], stride, ahead, &x[rows], &x[0], &y[rows], &sums[0])
 	if rows+both < end {
-		symvDotsAVX2(end-rows-both, &a[rows+both], stride, &x[rows+both], &x[0], &y[0], &sums[0])
+		symvDotsAVX2(end-rows-both, &a[rows+both], stride, ahead, &x[rows+both], &x[0], &y[0], &sums[0])
 	}
 	for r := range rows {
 		row, s := a[r*stride:][:n], sums[4*r:][:4]
@@ -120,10 +129,10 @@ func fourRows(a []float64, stride int, x, y []float64, first int) {
 }
 
 // sumFour adds four rows, stride apart, times the first numbers of c to y, which is not empty.
-func sumFour(a []float64, stride int, c, y []float64) {
+func sumFour(a []float64, stride, ahead int, c, y []float64) {
 	whole := len(y) &^ 3
 	_ = a[(rows-1)*stride+len(y)-1]
-	symvSumAVX2(whole, &a[0], stride, &y[0], &c[0], &y[0], &y[0])
+	symvSumAVX2(whole, &a[0], stride, ahead, &y[0], &c[0], &y[0], &y[0])
 	for r := range rows {
 		row := a[r*stride:]
 		for j := whole; j < len(y); j++ {

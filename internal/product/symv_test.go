@@ -26,7 +26,7 @@ func TestSymv(t *testing.T) {
 	before := runtime.GOMAXPROCS(1)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 	r := rand.New(rand.NewPCG(21, 22))
-	orders := []int{320, 321, 326, 331, 400}
+	orders := []int{320, 321, 326, 331, 400, 2051}
 	for n := range 70 {
 		orders = append(orders, n)
 	}
@@ -74,7 +74,7 @@ func TestDots(t *testing.T) {
 }
 
 func BenchmarkSymv(b *testing.B) {
-	for _, n := range []int{64, 256, 784} {
+	for _, n := range []int{64, 256, 784, 2000, 5000} {
 		r := rand.New(rand.NewPCG(1, 1))
 		m, x := random(r, n, n, n), random(r, 2, n, n).Data
 		a := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: m.Data}

@@ -496,88 +496,97 @@ store:
 	VZEROUPPER
 	RET
 
-// func symvAVX2(n int, a *float64, stride int, x *float64, c *float64, y *float64, sums *float64)
-// Requires: AVX
-TEXT ·symvAVX2(SB), NOSPLIT, $0-56
+// func symvAVX2(n int, a *float64, stride int, ahead int, x *float64, c *float64, y *float64, sums *float64)
+// Requires: AVX, MMX+
+TEXT ·symvAVX2(SB), NOSPLIT, $0-64
 	MOVQ         n+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         stride+16(FP), DX
-	MOVQ         x+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         y+40(FP), DI
-	MOVQ         sums+48(FP), R8
+	MOVQ         ahead+24(FP), BX
+	MOVQ         x+32(FP), SI
+	MOVQ         c+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         sums+56(FP), R9
 	SHLQ         $0x03, DX
-	LEAQ         (CX)(DX*2), R9
-	VMOVUPD      (R8), Y0
-	VBROADCASTSD (SI), Y1
-	VMOVUPD      32(R8), Y2
-	VBROADCASTSD 8(SI), Y3
-	VMOVUPD      64(R8), Y4
-	VBROADCASTSD 16(SI), Y5
-	VMOVUPD      96(R8), Y6
-	VBROADCASTSD 24(SI), Y7
+	LEAQ         (CX)(DX*2), R10
+	LEAQ         (CX)(BX*8), BX
+	LEAQ         (BX)(DX*2), R11
+	VMOVUPD      (R9), Y0
+	VBROADCASTSD (DI), Y1
+	VMOVUPD      32(R9), Y2
+	VBROADCASTSD 8(DI), Y3
+	VMOVUPD      64(R9), Y4
+	VBROADCASTSD 16(DI), Y5
+	VMOVUPD      96(R9), Y6
+	VBROADCASTSD 24(DI), Y7
 	SUBQ         $0x08, AX
 	JL           rest
 
 loop:
-	VMOVUPD (BX), Y8
-	VMOVUPD (DI), Y9
-	VMOVUPD (CX), Y10
-	VMULPD  Y10, Y8, Y11
-	VADDPD  Y11, Y0, Y0
-	VMULPD  Y10, Y1, Y10
-	VADDPD  Y10, Y9, Y9
-	VMOVUPD (CX)(DX*1), Y10
-	VMULPD  Y10, Y8, Y11
-	VADDPD  Y11, Y2, Y2
-	VMULPD  Y10, Y3, Y10
-	VADDPD  Y10, Y9, Y9
-	VMOVUPD (R9), Y10
-	VMULPD  Y10, Y8, Y11
-	VADDPD  Y11, Y4, Y4
-	VMULPD  Y10, Y5, Y10
-	VADDPD  Y10, Y9, Y9
-	VMOVUPD (R9)(DX*1), Y10
-	VMULPD  Y10, Y8, Y8
-	VADDPD  Y8, Y6, Y6
-	VMULPD  Y10, Y7, Y10
-	VADDPD  Y10, Y9, Y9
-	VMOVUPD Y9, (DI)
-	VMOVUPD 32(BX), Y8
-	VMOVUPD 32(DI), Y9
-	VMOVUPD 32(CX), Y10
-	VMULPD  Y10, Y8, Y11
-	VADDPD  Y11, Y0, Y0
-	VMULPD  Y10, Y1, Y10
-	VADDPD  Y10, Y9, Y9
-	VMOVUPD 32(CX)(DX*1), Y10
-	VMULPD  Y10, Y8, Y11
-	VADDPD  Y11, Y2, Y2
-	VMULPD  Y10, Y3, Y10
-	VADDPD  Y10, Y9, Y9
-	VMOVUPD 32(R9), Y10
-	VMULPD  Y10, Y8, Y11
-	VADDPD  Y11, Y4, Y4
-	VMULPD  Y10, Y5, Y10
-	VADDPD  Y10, Y9, Y9
-	VMOVUPD 32(R9)(DX*1), Y10
-	VMULPD  Y10, Y8, Y8
-	VADDPD  Y8, Y6, Y6
-	VMULPD  Y10, Y7, Y10
-	VADDPD  Y10, Y9, Y9
-	VMOVUPD Y9, 32(DI)
-	ADDQ    $0x00000040, CX
-	ADDQ    $0x00000040, R9
-	ADDQ    $0x00000040, BX
-	ADDQ    $0x00000040, DI
-	SUBQ    $0x08, AX
-	JGE     loop
+	PREFETCHT0 (BX)
+	PREFETCHT0 (BX)(DX*1)
+	PREFETCHT0 (R11)
+	PREFETCHT0 (R11)(DX*1)
+	VMOVUPD    (SI), Y8
+	VMOVUPD    (R8), Y9
+	VMOVUPD    (CX), Y10
+	VMULPD     Y10, Y8, Y11
+	VADDPD     Y11, Y0, Y0
+	VMULPD     Y10, Y1, Y10
+	VADDPD     Y10, Y9, Y9
+	VMOVUPD    (CX)(DX*1), Y10
+	VMULPD     Y10, Y8, Y11
+	VADDPD     Y11, Y2, Y2
+	VMULPD     Y10, Y3, Y10
+	VADDPD     Y10, Y9, Y9
+	VMOVUPD    (R10), Y10
+	VMULPD     Y10, Y8, Y11
+	VADDPD     Y11, Y4, Y4
+	VMULPD     Y10, Y5, Y10
+	VADDPD     Y10, Y9, Y9
+	VMOVUPD    (R10)(DX*1), Y10
+	VMULPD     Y10, Y8, Y8
+	VADDPD     Y8, Y6, Y6
+	VMULPD     Y10, Y7, Y10
+	VADDPD     Y10, Y9, Y9
+	VMOVUPD    Y9, (R8)
+	VMOVUPD    32(SI), Y8
+	VMOVUPD    32(R8), Y9
+	VMOVUPD    32(CX), Y10
+	VMULPD     Y10, Y8, Y11
+	VADDPD     Y11, Y0, Y0
+	VMULPD     Y10, Y1, Y10
+	VADDPD     Y10, Y9, Y9
+	VMOVUPD    32(CX)(DX*1), Y10
+	VMULPD     Y10, Y8, Y11
+	VADDPD     Y11, Y2, Y2
+	VMULPD     Y10, Y3, Y10
+	VADDPD     Y10, Y9, Y9
+	VMOVUPD    32(R10), Y10
+	VMULPD     Y10, Y8, Y11
+	VADDPD     Y11, Y4, Y4
+	VMULPD     Y10, Y5, Y10
+	VADDPD     Y10, Y9, Y9
+	VMOVUPD    32(R10)(DX*1), Y10
+	VMULPD     Y10, Y8, Y8
+	VADDPD     Y8, Y6, Y6
+	VMULPD     Y10, Y7, Y10
+	VADDPD     Y10, Y9, Y9
+	VMOVUPD    Y9, 32(R8)
+	ADDQ       $0x00000040, CX
+	ADDQ       $0x00000040, R10
+	ADDQ       $0x00000040, BX
+	ADDQ       $0x00000040, R11
+	ADDQ       $0x00000040, SI
+	ADDQ       $0x00000040, R8
+	SUBQ       $0x08, AX
+	JGE        loop
 
 rest:
 	ADDQ    $0x08, AX
 	JZ      store
-	VMOVUPD (BX), Y8
-	VMOVUPD (DI), Y9
+	VMOVUPD (SI), Y8
+	VMOVUPD (R8), Y9
 	VMOVUPD (CX), Y10
 	VMULPD  Y10, Y8, Y11
 	VADDPD  Y11, Y0, Y0
@@ -588,176 +597,194 @@ rest:
 	VADDPD  Y10, Y2, Y2
 	VMULPD  Y1, Y3, Y1
 	VADDPD  Y1, Y9, Y9
-	VMOVUPD (R9), Y1
+	VMOVUPD (R10), Y1
 	VMULPD  Y1, Y8, Y3
 	VADDPD  Y3, Y4, Y4
 	VMULPD  Y1, Y5, Y1
 	VADDPD  Y1, Y9, Y9
-	VMOVUPD (R9)(DX*1), Y1
+	VMOVUPD (R10)(DX*1), Y1
 	VMULPD  Y1, Y8, Y3
 	VADDPD  Y3, Y6, Y6
 	VMULPD  Y1, Y7, Y1
 	VADDPD  Y1, Y9, Y9
-	VMOVUPD Y9, (DI)
+	VMOVUPD Y9, (R8)
 
 store:
-	VMOVUPD Y0, (R8)
-	VMOVUPD Y2, 32(R8)
-	VMOVUPD Y4, 64(R8)
-	VMOVUPD Y6, 96(R8)
+	VMOVUPD Y0, (R9)
+	VMOVUPD Y2, 32(R9)
+	VMOVUPD Y4, 64(R9)
+	VMOVUPD Y6, 96(R9)
 	VZEROUPPER
 	RET
 
-// func symvDotsAVX2(n int, a *float64, stride int, x *float64, c *float64, y *float64, sums *float64)
-// Requires: AVX
-TEXT ·symvDotsAVX2(SB), NOSPLIT, $0-56
+// func symvDotsAVX2(n int, a *float64, stride int, ahead int, x *float64, c *float64, y *float64, sums *float64)
+// Requires: AVX, MMX+
+TEXT ·symvDotsAVX2(SB), NOSPLIT, $0-64
 	MOVQ    n+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    stride+16(FP), DX
-	MOVQ    x+24(FP), BX
-	MOVQ    c+32(FP), SI
-	MOVQ    y+40(FP), SI
-	MOVQ    sums+48(FP), DI
+	MOVQ    ahead+24(FP), BX
+	MOVQ    x+32(FP), SI
+	MOVQ    c+40(FP), DI
+	MOVQ    y+48(FP), DI
+	MOVQ    sums+56(FP), R8
 	SHLQ    $0x03, DX
-	LEAQ    (CX)(DX*2), R8
-	VMOVUPD (DI), Y0
-	VMOVUPD 32(DI), Y1
-	VMOVUPD 64(DI), Y2
-	VMOVUPD 96(DI), Y3
+	LEAQ    (CX)(DX*2), R9
+	LEAQ    (CX)(BX*8), BX
+	LEAQ    (BX)(DX*2), R10
+	VMOVUPD (R8), Y0
+	VMOVUPD 32(R8), Y1
+	VMOVUPD 64(R8), Y2
+	VMOVUPD 96(R8), Y3
 	SUBQ    $0x08, AX
 	JL      rest
 
 loop:
-	VMOVUPD (BX), Y4
-	VMOVUPD (CX), Y5
-	VMULPD  Y5, Y4, Y5
-	VADDPD  Y5, Y0, Y0
-	VMOVUPD (CX)(DX*1), Y5
-	VMULPD  Y5, Y4, Y5
-	VADDPD  Y5, Y1, Y1
-	VMOVUPD (R8), Y5
-	VMULPD  Y5, Y4, Y5
-	VADDPD  Y5, Y2, Y2
-	VMOVUPD (R8)(DX*1), Y5
-	VMULPD  Y5, Y4, Y4
-	VADDPD  Y4, Y3, Y3
-	VMOVUPD 32(BX), Y4
-	VMOVUPD 32(CX), Y5
-	VMULPD  Y5, Y4, Y5
-	VADDPD  Y5, Y0, Y0
-	VMOVUPD 32(CX)(DX*1), Y5
-	VMULPD  Y5, Y4, Y5
-	VADDPD  Y5, Y1, Y1
-	VMOVUPD 32(R8), Y5
-	VMULPD  Y5, Y4, Y5
-	VADDPD  Y5, Y2, Y2
-	VMOVUPD 32(R8)(DX*1), Y5
-	VMULPD  Y5, Y4, Y4
-	VADDPD  Y4, Y3, Y3
-	ADDQ    $0x00000040, CX
-	ADDQ    $0x00000040, R8
-	ADDQ    $0x00000040, BX
-	ADDQ    $0x00000040, SI
-	SUBQ    $0x08, AX
-	JGE     loop
+	PREFETCHT0 (BX)
+	PREFETCHT0 (BX)(DX*1)
+	PREFETCHT0 (R10)
+	PREFETCHT0 (R10)(DX*1)
+	VMOVUPD    (SI), Y4
+	VMOVUPD    (CX), Y5
+	VMULPD     Y5, Y4, Y5
+	VADDPD     Y5, Y0, Y0
+	VMOVUPD    (CX)(DX*1), Y5
+	VMULPD     Y5, Y4, Y5
+	VADDPD     Y5, Y1, Y1
+	VMOVUPD    (R9), Y5
+	VMULPD     Y5, Y4, Y5
+	VADDPD     Y5, Y2, Y2
+	VMOVUPD    (R9)(DX*1), Y5
+	VMULPD     Y5, Y4, Y4
+	VADDPD     Y4, Y3, Y3
+	VMOVUPD    32(SI), Y4
+	VMOVUPD    32(CX), Y5
+	VMULPD     Y5, Y4, Y5
+	VADDPD     Y5, Y0, Y0
+	VMOVUPD    32(CX)(DX*1), Y5
+	VMULPD     Y5, Y4, Y5
+	VADDPD     Y5, Y1, Y1
+	VMOVUPD    32(R9), Y5
+	VMULPD     Y5, Y4, Y5
+	VADDPD     Y5, Y2, Y2
+	VMOVUPD    32(R9)(DX*1), Y5
+	VMULPD     Y5, Y4, Y4
+	VADDPD     Y4, Y3, Y3
+	ADDQ       $0x00000040, CX
+	ADDQ       $0x00000040, R9
+	ADDQ       $0x00000040, BX
+	ADDQ       $0x00000040, R10
+	ADDQ       $0x00000040, SI
+	ADDQ       $0x00000040, DI
+	SUBQ       $0x08, AX
+	JGE        loop
 
 rest:
 	ADDQ    $0x08, AX
 	JZ      store
-	VMOVUPD (BX), Y4
+	VMOVUPD (SI), Y4
 	VMOVUPD (CX), Y5
 	VMULPD  Y5, Y4, Y5
 	VADDPD  Y5, Y0, Y0
 	VMOVUPD (CX)(DX*1), Y5
 	VMULPD  Y5, Y4, Y5
 	VADDPD  Y5, Y1, Y1
-	VMOVUPD (R8), Y5
+	VMOVUPD (R9), Y5
 	VMULPD  Y5, Y4, Y5
 	VADDPD  Y5, Y2, Y2
-	VMOVUPD (R8)(DX*1), Y5
+	VMOVUPD (R9)(DX*1), Y5
 	VMULPD  Y5, Y4, Y4
 	VADDPD  Y4, Y3, Y3
 
 store:
-	VMOVUPD Y0, (DI)
-	VMOVUPD Y1, 32(DI)
-	VMOVUPD Y2, 64(DI)
-	VMOVUPD Y3, 96(DI)
+	VMOVUPD Y0, (R8)
+	VMOVUPD Y1, 32(R8)
+	VMOVUPD Y2, 64(R8)
+	VMOVUPD Y3, 96(R8)
 	VZEROUPPER
 	RET
 
-// func symvSumAVX2(n int, a *float64, stride int, x *float64, c *float64, y *float64, sums *float64)
-// Requires: AVX
-TEXT ·symvSumAVX2(SB), NOSPLIT, $0-56
+// func symvSumAVX2(n int, a *float64, stride int, ahead int, x *float64, c *float64, y *float64, sums *float64)
+// Requires: AVX, MMX+
+TEXT ·symvSumAVX2(SB), NOSPLIT, $0-64
 	MOVQ         n+0(FP), AX
 	MOVQ         a+8(FP), CX
 	MOVQ         stride+16(FP), DX
-	MOVQ         x+24(FP), BX
-	MOVQ         c+32(FP), SI
-	MOVQ         y+40(FP), DI
-	MOVQ         sums+48(FP), R8
+	MOVQ         ahead+24(FP), BX
+	MOVQ         x+32(FP), SI
+	MOVQ         c+40(FP), DI
+	MOVQ         y+48(FP), R8
+	MOVQ         sums+56(FP), R9
 	SHLQ         $0x03, DX
-	LEAQ         (CX)(DX*2), R8
-	VBROADCASTSD (SI), Y0
-	VBROADCASTSD 8(SI), Y1
-	VBROADCASTSD 16(SI), Y2
-	VBROADCASTSD 24(SI), Y3
+	LEAQ         (CX)(DX*2), R9
+	LEAQ         (CX)(BX*8), BX
+	LEAQ         (BX)(DX*2), R10
+	VBROADCASTSD (DI), Y0
+	VBROADCASTSD 8(DI), Y1
+	VBROADCASTSD 16(DI), Y2
+	VBROADCASTSD 24(DI), Y3
 	SUBQ         $0x08, AX
 	JL           rest
 
 loop:
-	VMOVUPD (DI), Y4
-	VMOVUPD (CX), Y5
-	VMULPD  Y5, Y0, Y5
-	VADDPD  Y5, Y4, Y4
-	VMOVUPD (CX)(DX*1), Y5
-	VMULPD  Y5, Y1, Y5
-	VADDPD  Y5, Y4, Y4
-	VMOVUPD (R8), Y5
-	VMULPD  Y5, Y2, Y5
-	VADDPD  Y5, Y4, Y4
-	VMOVUPD (R8)(DX*1), Y5
-	VMULPD  Y5, Y3, Y5
-	VADDPD  Y5, Y4, Y4
-	VMOVUPD Y4, (DI)
-	VMOVUPD 32(DI), Y4
-	VMOVUPD 32(CX), Y5
-	VMULPD  Y5, Y0, Y5
-	VADDPD  Y5, Y4, Y4
-	VMOVUPD 32(CX)(DX*1), Y5
-	VMULPD  Y5, Y1, Y5
-	VADDPD  Y5, Y4, Y4
-	VMOVUPD 32(R8), Y5
-	VMULPD  Y5, Y2, Y5
-	VADDPD  Y5, Y4, Y4
-	VMOVUPD 32(R8)(DX*1), Y5
-	VMULPD  Y5, Y3, Y5
-	VADDPD  Y5, Y4, Y4
-	VMOVUPD Y4, 32(DI)
-	ADDQ    $0x00000040, CX
-	ADDQ    $0x00000040, R8
-	ADDQ    $0x00000040, BX
-	ADDQ    $0x00000040, DI
-	SUBQ    $0x08, AX
-	JGE     loop
+	PREFETCHT0 (BX)
+	PREFETCHT0 (BX)(DX*1)
+	PREFETCHT0 (R10)
+	PREFETCHT0 (R10)(DX*1)
+	VMOVUPD    (R8), Y4
+	VMOVUPD    (CX), Y5
+	VMULPD     Y5, Y0, Y5
+	VADDPD     Y5, Y4, Y4
+	VMOVUPD    (CX)(DX*1), Y5
+	VMULPD     Y5, Y1, Y5
+	VADDPD     Y5, Y4, Y4
+	VMOVUPD    (R9), Y5
+	VMULPD     Y5, Y2, Y5
+	VADDPD     Y5, Y4, Y4
+	VMOVUPD    (R9)(DX*1), Y5
+	VMULPD     Y5, Y3, Y5
+	VADDPD     Y5, Y4, Y4
+	VMOVUPD    Y4, (R8)
+	VMOVUPD    32(R8), Y4
+	VMOVUPD    32(CX), Y5
+	VMULPD     Y5, Y0, Y5
+	VADDPD     Y5, Y4, Y4
+	VMOVUPD    32(CX)(DX*1), Y5
+	VMULPD     Y5, Y1, Y5
+	VADDPD     Y5, Y4, Y4
+	VMOVUPD    32(R9), Y5
+	VMULPD     Y5, Y2, Y5
+	VADDPD     Y5, Y4, Y4
+	VMOVUPD    32(R9)(DX*1), Y5
+	VMULPD     Y5, Y3, Y5
+	VADDPD     Y5, Y4, Y4
+	VMOVUPD    Y4, 32(R8)
+	ADDQ       $0x00000040, CX
+	ADDQ       $0x00000040, R9
+	ADDQ       $0x00000040, BX
+	ADDQ       $0x00000040, R10
+	ADDQ       $0x00000040, SI
+	ADDQ       $0x00000040, R8
+	SUBQ       $0x08, AX
+	JGE        loop
 
 rest:
 	ADDQ    $0x08, AX
 	JZ      store
-	VMOVUPD (DI), Y4
+	VMOVUPD (R8), Y4
 	VMOVUPD (CX), Y5
 	VMULPD  Y5, Y0, Y5
 	VADDPD  Y5, Y4, Y4
 	VMOVUPD (CX)(DX*1), Y0
 	VMULPD  Y0, Y1, Y0
 	VADDPD  Y0, Y4, Y4
-	VMOVUPD (R8), Y0
+	VMOVUPD (R9), Y0
 	VMULPD  Y0, Y2, Y0
 	VADDPD  Y0, Y4, Y4
-	VMOVUPD (R8)(DX*1), Y0
+	VMOVUPD (R9)(DX*1), Y0
 	VMULPD  Y0, Y3, Y0
 	VADDPD  Y0, Y4, Y4
-	VMOVUPD Y4, (DI)
+	VMOVUPD Y4, (R8)
 
 store:
 	VZEROUPPER
