@@ -379,11 +379,13 @@ func clone(m buffered) buffered {
 	return buffered{n: m.n, base: slices.Clone(m.base), c: slices.Clone(m.c), z: slices.Clone(m.z)}
 }
 
-// From parallelFrom on, two cores share products and sums.
-func TestBufferedHalves(t *testing.T) {
+// A product with a buffered matrix, by tiles and by rows, is that of its entries.
+func TestBufferedProduct(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for _, n := range []int{tileRows + 1, parallelFrom + 37} {
-		m := buffered{n: n, base: make([]float64, n*n)}
+	for _, n := range []int{tileRows + 1, -tileRows - 1, tileCols + 37, -tileCols - 37} { // < 0: a wide one
+		m := buffered{n: max(n, -n), wide: n < 0}
+		n := m.n
+		m.base = make([]float64, n*n)
 		for i := range n {
 			for j := i; j < n; j++ {
 				m.base[i*n+j] = r.NormFloat64()
@@ -391,7 +393,7 @@ func TestBufferedHalves(t *testing.T) {
 		}
 		mirror(n, m.base)
 		x := make([]float64, n)
-		want := make([]float64, n) // by entries, of which the parallel code adds as many in another order
+		want := make([]float64, n) // by entries, which the matrix adds in another order
 		for i := range n {
 			x[i] = r.NormFloat64()
 		}
@@ -406,7 +408,7 @@ func TestBufferedHalves(t *testing.T) {
 			m.mulTo(got, x)
 			for i := range n {
 				if math.Abs(got[i]-want[i]) > 1e-10 { // round-off of n products of order 1
-					t.Fatalf("n = %d, %s: row %d of the product is %v, want %v", n, what, i, got[i], want[i])
+					t.Fatalf("n = %d, wide %v, %s: row %d of the product is %v, want %v", n, m.wide, what, i, got[i], want[i])
 				}
 			}
 		}

@@ -32,8 +32,8 @@ func fit(x []float64, n int) []float64 {
 
 // buffered is a symmetric n×n matrix, base + Σ c_k z_k z_kᵀ. Rank-one terms are collected, and added to the
 // base many at a time, which reads and writes it once for all of them. Of the base, which is a square, the upper triangle
-// counts, and the tiles of tileRows² on the diagonal are whole. A product reads tiles that are small enough to be
-// fetched once for both of their uses.
+// counts, and the tiles of tileRows² on the diagonal are whole. A product reads each entry of the triangle once, for both of
+// its uses: by rows if the matrix is large, else by tiles, which are faster from a cache.
 type buffered struct {
 	n    int
 	base []float64 // by rows
@@ -42,15 +42,10 @@ type buffered struct {
 	most int       // terms to collect; 0 means terms(n)
 	wide bool      // large: terms are added by products of matrices
 	x    []float64 // scratch
-	half []float64 // scratch of a second core
 }
 
-// Tiles of rows and columns of a buffered matrix: 64 KB, which stay in a cache of the second level. Those of wide ones have longer
-// rows, which come from memory faster.
-const (
-	tileRows, tileCols = 32, 256
-	wideRows, wideCols = 8, 1024
-)
+// Tiles of rows and columns of a buffered matrix: 64 KB, which stay in a cache of the second level.
+const tileRows, tileCols = 32, 256
 
 // terms is the number of rank-one terms that a matrix of order n collects.
 func terms(n int) int { return max(4, min(48, n/16)) }
@@ -70,17 +65,10 @@ func (m *buffered) low() blas64.General {
 
 // mulTo sets dst to the product with x.
 func (m *buffered) mulTo(dst, x []float64) {
-	clear(dst)
-	if m.n < parallelFrom {
-		m.addRows(dst, x, 0, m.n)
+	if m.wide {
+		product.Symv(blas64.Symmetric{Uplo: blas.Upper, N: m.n, Stride: m.n, Data: m.base}, x, dst)
 	} else {
-		m.half = fit(m.half, m.n)
-		clear(m.half)
-		middle := halfway(m.n)
-		cores.Do(2, func(i int) {
-			m.addRows([][]float64{dst, m.half}[i], x, i*middle, []int{middle, m.n}[i])
-		})
-		floats.AddScaled(dst, 1, m.half)
+		m.mulTiles(dst, x)
 	}
 	if len(m.c) == 0 {
 		return
@@ -93,35 +81,24 @@ func (m *buffered) mulTo(dst, x []float64) {
 	blas64.Gemv(blas.Trans, 1, m.low(), vector.Of(m.x), 1, vector.Of(dst))
 }
 
-// addRows adds to dst what rows from..to−1 of the upper triangle of the base, a multiple of tileRows or n, give to the
-// product with x.
-func (m *buffered) addRows(dst, x []float64, from, to int) {
-	n, rows, cols := m.n, tileRows, tileCols
-	if m.wide {
-		rows, cols = wideRows, wideCols
-	}
-	for r := from; r < to; r += rows {
-		end := min(r+rows, to)
-		tile := blas64.General{Rows: end - r, Cols: end - r, Stride: n, Data: m.base[r*n+r:]}
+// mulTiles sets dst to the product of the base with x.
+func (m *buffered) mulTiles(dst, x []float64) {
+	clear(dst)
+	for r := 0; r < m.n; r += tileRows {
+		end := min(r+tileRows, m.n)
+		tile := blas64.General{Rows: end - r, Cols: end - r, Stride: m.n, Data: m.base[r*m.n+r:]}
 		blas64.Gemv(blas.NoTrans, 1, tile, vector.Of(x[r:end]), 1, vector.Of(dst[r:end]))
-		for c := end; c < n; c += cols {
-			w := min(cols, n-c)
-			tile = blas64.General{Rows: end - r, Cols: w, Stride: n, Data: m.base[r*n+c:]}
+		for c := end; c < m.n; c += tileCols {
+			w := min(tileCols, m.n-c)
+			tile = blas64.General{Rows: end - r, Cols: w, Stride: m.n, Data: m.base[r*m.n+c:]}
 			blas64.Gemv(blas.NoTrans, 1, tile, vector.Of(x[c:c+w]), 1, vector.Of(dst[r:end]))
 			blas64.Gemv(blas.Trans, 1, tile, vector.Of(x[r:end]), 1, vector.Of(dst[c:c+w]))
 		}
 	}
 }
 
-// parallelFrom is the order from which on two cores, if one is idle, share the work on a matrix. The shares depend on the order only, so
-// that the results do not depend on the machine.
-const parallelFrom = 2048
-
 // largeFrom is the order from which a kernel is large: it has a recycled space, and products of matrices add terms and invert.
 const largeFrom = 2048
-
-// halfway returns the row, a multiple of tileRows, above which about half of an upper triangle lies.
-func halfway(n int) int { return int(float64(n)*(1-math.Sqrt2/2)) / tileRows * tileRows }
 
 // combine sets dst to the product with Σ x_i e_{o_i}.
 func (m *buffered) combine(dst []float64, o [3]int, x [3]float64) {
@@ -317,13 +294,14 @@ func (d *resolved) project(t step) addition {
 		if d.r[0].base == nil && !d.build(t) {
 			break
 		}
+		var s float64
+		var found, ok bool
 		if d.w != nil {
-			if s, found := d.recycle(t, floor, tol); found {
-				d.remove(t, s)
-				return addition{removed: 1}
-			}
+			s, found, ok = d.recycle(t, floor, tol)
 		}
-		s, found, ok := d.lanczos(t, d.nearer(t), floor, tol)
+		if !ok {
+			s, found, ok = d.lanczos(t, d.nearer(t), floor, tol)
+		}
 		switch {
 		case !ok:
 			d.drop()
