@@ -25,7 +25,7 @@ import (
 // ERKLEVersion counts the changes of the values that ERKLE computes, and ERKLELargeVersion those with 2,048 objects or more.
 const (
 	ERKLEVersion      = 3
-	ERKLELargeVersion = 4
+	ERKLELargeVersion = 5
 )
 
 // MaxBeta bounds the updates per round.

@@ -14,7 +14,7 @@ import (
 //
 // What it leaves is proved up to round-off of order tr(K)·ε. No negative eigenvalue is skipped but those in
 // [−(1e-13·radius(G)·γ + 4ε·tr(K)), 0), as long as K was positive semi-definite before. An eigenpair is accepted by its
-// residual in K itself, at most 1e-11·(radius(G)·γ + tr(K)/n) + 40ε·tr(K).
+// residual in K itself, at most 3e-10·(radius(G)·γ + tr(K)/n) + 120ε·tr(K); a thirtieth of it is aimed at.
 type structured struct {
 	n      int
 	sparse *sparse   // nil: resolved holds the kernel
