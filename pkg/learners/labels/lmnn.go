@@ -124,7 +124,8 @@ type LMNN struct {
 // of the least F at these points is returned. Nothing is drawn.
 //
 // An iteration costs O(nr² + r³ + r·impostors), r the rank of Σ, and a look at all
-// impostors O(n²(r + K)); memory is O(nr + K·impostors). Directions in which no two rows
+// impostors O(n²(r + K)); memory is O(nr + K·impostors), where an impostor
+// whose multipliers are 0 takes four bytes. Directions in which no two rows
 // differ, such as a constant feature, have weight 0.
 //
 // It returns an error if x and y differ in length, there are fewer than two classes, no class
@@ -272,8 +273,8 @@ const (
 	lmnnEvery = 10
 	// lmnnStuck is how often in a row a move of the multipliers may leave nothing to descend.
 	lmnnStuck = 5
-	// lmnnShare is how many rows a core takes at a time, and lmnnTerms about how many terms of the objective wait to be summed.
-	lmnnShare, lmnnTerms = 16, 1 << 16
+	// lmnnShare is how many rows a core takes at a time.
+	lmnnShare = 16
 )
 
 // lmnnFit is the objective in coordinates of its own, as convex: with envelopes, and over the
@@ -290,23 +291,46 @@ type lmnnFit struct {
 	mu      float64
 	width   float64 // of the envelopes, in margins
 
-	near  [][]int32   // impostors looked at, of each row, ascending
-	shift [][]float64 // their multipliers α/μ, one per target
-	alpha [][]float64 // α/μ at the last point of value
+	near  [][]int32     // impostors looked at, of each row, ascending
+	shift []multipliers // of each row
+	alpha []multipliers // the same at the last point of value
 
 	product   *mat.Dense // xm for the last m
 	sq        []float64  // x_iᵀmx_i
 	block     *mat.Dense
 	laplacian *mat.Dense
 	degree    []float64
-	terms     []float64 // of the objective or its gradient, in the order in which they are summed
-	place     []int     // in terms, of the first of each row
+	terms     [][]float64 // of the objective, but for zeros: of lmnnShare rows each
 
 	best       *mat.SymDense
 	least      float64
 	lower      [lmnnRidges]float64 // bounds on F(M) + ρ·tr(MΣ) for each ρ
 	residual   float64
 	iterations int
+}
+
+// multipliers are the α/μ of a row, most of which are 0.
+type multipliers struct {
+	at []int32   // the impostors with a positive one, ascending
+	a  []float64 // theirs, one per target
+}
+
+// take returns the k multipliers of impostor l, if it comes next, and what follows.
+func (m multipliers) take(l int32, k int) ([]float64, multipliers) {
+	if len(m.at) == 0 || m.at[0] != l {
+		return nil, m
+	}
+	return m.a[:k], multipliers{m.at[1:], m.a[k:]}
+}
+
+// all sets dst to the multipliers of all impostors in near, k each.
+func (m multipliers) all(dst []float64, near []int32, k int) {
+	clear(dst)
+	for q, l := range near {
+		var a []float64
+		a, m = m.take(l, k)
+		copy(dst[q*k:], a)
+	}
 }
 
 func newLMNNFit(ctx context.Context, x *mat.Dense, y []int, targets [][]int, mu, ridge float64) (*lmnnFit, *coordinates, error) {
@@ -364,10 +388,11 @@ func newLMNNFit(ctx context.Context, x *mat.Dense, y []int, targets [][]int, mu,
 		return nil, nil, err
 	}
 	f.x = c.z
-	f.near, f.shift, f.alpha = make([][]int32, n), make([][]float64, n), make([][]float64, n)
+	f.near, f.shift, f.alpha = make([][]int32, n), make([]multipliers, n), make([]multipliers, n)
 	f.product, f.sq = mat.NewDense(n, r, nil), make([]float64, n)
 	f.block = mat.NewDense(blocks, n, nil)
-	f.laplacian, f.degree, f.place = mat.NewDense(n, r, nil), make([]float64, n), make([]int, n)
+	f.laplacian, f.degree = mat.NewDense(n, r, nil), make([]float64, n)
+	f.terms = make([][]float64, (n+lmnnShare-1)/lmnnShare)
 	return f, c, nil
 }
 
@@ -448,9 +473,7 @@ func (f *lmnnFit) adapt(d *descent, inside, outside float64, stuck bool, waits i
 		d.renew()
 	}
 	if move {
-		for i, a := range f.alpha {
-			copy(f.shift[i], a)
-		}
+		f.shift, f.alpha = f.alpha, f.shift
 		d.renew()
 	}
 	return waits
@@ -490,70 +513,67 @@ func (f *lmnnFit) move(m *mat.SymDense) {
 // of a hinge [z]₊, w its width and s the multiplier.
 func (f *lmnnFit) value(m *mat.SymDense) float64 {
 	f.move(m)
-	var push float64
-	f.groups(func(i int) int { return len(f.alpha[i]) }, func(lo, hi int) {
-		f.share(lo, hi, f.hinges)
-		for _, v := range f.terms {
-			push += v
-		}
-	})
+	cores.Do(len(f.terms), f.hinges)
 	if f.ctx.Err() != nil {
 		return math.Inf(-1) // which ends a line search
+	}
+	var push float64
+	for _, terms := range f.terms {
+		for _, v := range terms {
+			push += v
+		}
 	}
 	return f.pullOf(m) + f.mu*push
 }
 
-// groups calls do for groups of rows with about lmnnTerms terms together, whose numbers size gives, until ctx is done.
-func (f *lmnnFit) groups(size func(i int) int, do func(lo, hi int)) {
-	n := len(f.near)
-	for lo, hi := 0, 0; lo < n && f.ctx.Err() == nil; lo = hi {
-		all := 0
-		for ; hi < n && (hi == lo || all+size(hi) <= lmnnTerms); hi++ {
-			f.place[hi] = all
-			all += size(hi)
-		}
-		f.terms = slices.Grow(f.terms[:0], all)[:all]
-		do(lo, hi)
-	}
-}
-
-// share does rows lo to hi on the cores that are idle.
-func (f *lmnnFit) share(lo, hi int, do func(lo, hi int)) {
-	cores.Do((hi-lo+lmnnShare-1)/lmnnShare, func(b int) { do(lo+b*lmnnShare, min(lo+(b+1)*lmnnShare, hi)) })
-}
-
-// hinges sets the multipliers of rows lo to hi, and their terms of the objective.
-func (f *lmnnFit) hinges(lo, hi int) {
+// hinges sets the multipliers of a share of the rows, and their terms of the objective but for those that are 0.
+func (f *lmnnFit) hinges(share int) {
 	var td []float64 // squared distances to targets
-	for i := lo; i < hi; i++ {
-		near := f.near[i]
+	terms := f.terms[share][:0]
+	for i := share * lmnnShare; i < min((share+1)*lmnnShare, len(f.near)); i++ {
+		near, shift, alpha := f.near[i], f.shift[i], &f.alpha[i]
+		alpha.at, alpha.a = alpha.at[:0], alpha.a[:0]
 		if len(near) == 0 {
 			continue
 		}
 		if f.ctx.Err() != nil {
 			return
 		}
-		row, sq, shift, alpha := f.product.RawRowView(i), f.sq[i], f.shift[i], f.alpha[i]
+		row, sq := f.product.RawRowView(i), f.sq[i]
 		td = td[:0]
 		for _, j := range f.targets[i] {
 			td = append(td, sq+f.sq[j]-2*floats.Dot(row, f.x.RawRowView(j)))
 		}
-		k := len(td)
-		terms := f.terms[f.place[i]:][:len(alpha)]
+		k, most := len(td), slices.Max(td)
+		none := make([]float64, k)
 		var dots [4]float64 // of four impostors
 		for q, l := range near {
 			if q%4 == 0 {
 				dots = f.dots(row, near[q:])
 			}
 			z := 1 - (sq + f.sq[l] - 2*dots[q%4])
+			var s []float64
+			if s, shift = shift.take(l, k); s == nil {
+				if z+most <= 0 {
+					continue
+				}
+				s = none
+			}
+			positive := false
 			for j, t := range td {
-				s := shift[q*k+j]
-				a := min(max(s+(z+t)/f.width, 0), 1)
-				alpha[q*k+j] = a
-				terms[q*k+j] = a*(z+t) - f.width/2*(a-s)*(a-s)
+				a := min(max(s[j]+(z+t)/f.width, 0), 1)
+				alpha.a = append(alpha.a, a)
+				terms = append(terms, a*(z+t)-f.width/2*(a-s[j])*(a-s[j]))
+				positive = positive || a > 0
+			}
+			if positive {
+				alpha.at = append(alpha.at, l)
+			} else {
+				alpha.a = alpha.a[:len(alpha.a)-k]
 			}
 		}
 	}
+	f.terms[share] = terms
 }
 
 // dots returns the products of v with the rows of x that are first in near, up to four.
@@ -583,10 +603,7 @@ func (f *lmnnFit) gradient(g *mat.SymDense) {
 	n, parts := len(f.near), 1+cores.Idle()
 	f.laplacian.Zero()
 	clear(f.degree)
-	f.groups(func(i int) int { return len(f.near[i]) + len(f.targets[i]) }, func(lo, hi int) {
-		f.share(lo, hi, f.weights)
-		cores.Do(parts, func(p int) { f.graph(lo, hi, p*n/parts, (p+1)*n/parts) })
-	})
+	cores.Do(parts, func(p int) { f.graph(p*n/parts, (p+1)*n/parts) })
 	if f.ctx.Err() != nil {
 		return
 	}
@@ -599,52 +616,43 @@ func (f *lmnnFit) gradient(g *mat.SymDense) {
 	}
 }
 
-// weights sets terms to the weights of the edges of rows lo to hi: to their impostors, then to their targets.
-func (f *lmnnFit) weights(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		m, k := len(f.near[i]), len(f.targets[i])
-		w := f.terms[f.place[i]:][:m+k]
-		clear(w)
-		alpha := f.alpha[i]
-		for q := range m {
-			for j, a := range alpha[q*k : (q+1)*k] {
-				w[q] += a
-				w[m+j] += a
-			}
-			w[q] *= -f.mu
-		}
-		for j := range k {
-			w[m+j] *= f.mu
-		}
-	}
-}
-
-// graph adds the edges of rows lo to hi to rows from to end of Λx, but for its diagonal. Whatever the parts, a row has its
-// terms in the order of the rows whose edges they are.
-func (f *lmnnFit) graph(lo, hi, from, end int) {
+// graph sets rows from to end of Λx, but for its diagonal. Whatever the parts, a row has its terms in the order of the rows
+// whose edges they are.
+func (f *lmnnFit) graph(from, end int) {
 	add := func(i, j int, w float64) {
 		if i >= from && i < end {
 			f.degree[i] += w
 			floats.AddScaled(f.laplacian.RawRowView(i), -w, f.x.RawRowView(j))
 		}
 	}
-	for i := lo; i < hi; i++ {
+	both := func(i, j int, w float64) {
+		if w != 0 {
+			add(i, j, w)
+			add(j, i, w)
+		}
+	}
+	for i, alpha := range f.alpha {
+		if len(alpha.at) == 0 {
+			continue
+		}
 		if f.ctx.Err() != nil {
 			return
 		}
-		m := len(f.near[i])
-		for q, w := range f.terms[f.place[i]:][:m+len(f.targets[i])] {
-			if w == 0 {
-				continue
+		targets := f.targets[i]
+		k := len(targets)
+		for q, l := range alpha.at {
+			var w float64
+			for _, a := range alpha.a[q*k : (q+1)*k] {
+				w += a
 			}
-			var l int
-			if q < m {
-				l = int(f.near[i][q])
-			} else {
-				l = f.targets[i][q-m]
+			both(i, int(l), -f.mu*w)
+		}
+		for j, t := range targets {
+			var w float64
+			for q := j; q < len(alpha.a); q += k {
+				w += alpha.a[q]
 			}
-			add(i, l, w)
-			add(l, i, w)
+			both(i, t, f.mu*w)
 		}
 	}
 }
@@ -653,8 +661,16 @@ func (f *lmnnFit) graph(lo, hi, from, end int) {
 // on the objective with envelopes, over the metrics within the radius of d.m.
 func (f *lmnnFit) bound(d *descent) (float64, error) {
 	var sum, sq, mixed, shifts float64
-	for i, alpha := range f.alpha {
-		shift := f.shift[i]
+	longest := 0
+	for i, near := range f.near {
+		longest = max(longest, len(near)*len(f.targets[i]))
+	}
+	alphas, shifted := make([]float64, longest), make([]float64, longest)
+	for i, near := range f.near {
+		k := len(f.targets[i])
+		alpha, shift := alphas[:len(near)*k], shifted[:len(near)*k]
+		f.alpha[i].all(alpha, near, k)
+		f.shift[i].all(shift, near, k)
 		sum += floats.Sum(alpha)
 		sq += floats.Dot(alpha, alpha)
 		mixed += floats.Dot(alpha, shift)
@@ -719,8 +735,8 @@ type lmnnSums struct {
 	pull, push float64
 	violations int
 	total      float64 // the objective
-	// impostors counts those that are near, and bytes is what they take: past
-	// limits.Memory the survey ends early.
+	// impostors counts those that are near, and bytes is what they take if half of them have
+	// multipliers: past limits.Memory the survey ends early.
 	impostors int
 	bytes     int64
 }
@@ -777,33 +793,20 @@ func (f *lmnnFit) visit(x *lmnnFound, i int, d []float64) {
 	}
 	td := x.pull[first:]
 	limit := 1 + slices.Max(td)
-	old, shift := f.near[i], f.shift[i]
-	var near []int32
-	var kept []float64
+	shift, near := f.shift[i], f.near[i][:0]
 	for l, dl := range d {
-		was := len(old) > 0 && int(old[0]) == l
-		var multipliers []float64
-		if was {
-			multipliers = shift[:k]
-			old, shift = old[1:], shift[k:]
-		}
-		carried := was && slices.Max(multipliers) > 0
-		if !carried && dl >= limit+lmnnNear || f.y[l] == f.y[i] {
+		var s []float64
+		if s, shift = shift.take(int32(l), k); s == nil && dl >= limit+lmnnNear || f.y[l] == f.y[i] {
 			continue
 		}
 		near = append(near, int32(l))
-		if was {
-			kept = append(kept, multipliers...)
-		} else {
-			kept = append(kept, make([]float64, k)...)
-		}
 		for _, t := range td {
 			if z := 1 + t - dl; z > 0 {
 				x.push = append(x.push, z)
 			}
 		}
 	}
-	f.near[i], f.shift[i], f.alpha[i] = near, kept, make([]float64, len(kept))
+	f.near[i] = near
 	x.impostors += len(near)
 	x.bytes += limits.Product(len(near), 4+16*k)
 }

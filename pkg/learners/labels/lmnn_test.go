@@ -108,12 +108,18 @@ func newTestFit(t *testing.T, rng *rand.Rand, x *mat.Dense, y []int) (*lmnnFit, 
 	}
 	_, r := f.x.Dims()
 	f.survey(mat.NewSymDense(r, nil)) // all are impostors
-	for i, s := range f.shift {
-		for q := range s {
-			s[q] = max(0, 2*rng.Float64()-1)
+	for i, near := range f.near {
+		if want := 2 * len(y) / 3; len(near) != want {
+			t.Fatalf("row %d has %d impostors, want %d", i, len(near), want)
 		}
-		if want := len(f.targets[i]) * 2 * len(y) / 3; len(s) != want {
-			t.Fatalf("row %d has %d hinges, want %d", i, len(s), want)
+		for _, l := range near {
+			s := make([]float64, len(f.targets[i]))
+			for j := range s {
+				s[j] = max(0, 2*rng.Float64()-1)
+			}
+			if slices.Max(s) > 0 {
+				f.shift[i].at, f.shift[i].a = append(f.shift[i].at, l), append(f.shift[i].a, s...)
+			}
 		}
 	}
 	return f, c
@@ -130,8 +136,38 @@ func TestLMNNGradient(t *testing.T) {
 	}
 }
 
-// TestLMNNValue: the sums over all triplets, what descends below them by at most ½·width of each
-// hinge, and the same F in the coordinates of x.
+// slowEnvelopes is what descends, over all triplets.
+func slowEnvelopes(f *lmnnFit, m mat.Symmetric) float64 {
+	sum := 0.0
+	sq := func(i, j int) float64 {
+		v := mat.NewVecDense(m.SymmetricDim(), nil)
+		v.SubVec(f.x.RowView(i), f.x.RowView(j))
+		return mat.Inner(v, m, v)
+	}
+	for i, targets := range f.targets {
+		for l := range f.y {
+			if f.y[l] == f.y[i] {
+				continue
+			}
+			shift := make([]float64, len(targets))
+			if at, ok := slices.BinarySearch(f.shift[i].at, int32(l)); ok {
+				shift = f.shift[i].a[at*len(targets):]
+			}
+			for j, t := range targets {
+				z, s := 1+sq(i, t)-sq(i, l), shift[j]
+				a := min(max(s+z/f.width, 0), 1)
+				sum += a*z - f.width/2*(a-s)*(a-s)
+			}
+		}
+	}
+	for k, c := range f.pull {
+		sum += c * m.At(k, k) / f.mu
+	}
+	return f.mu * sum
+}
+
+// TestLMNNValue: the sums over all triplets, the envelopes of all hinges, which lie below them by at most ½·width each, and
+// the same F in the coordinates of x.
 func TestLMNNValue(t *testing.T) {
 	const tol = 1e-10 // round-off of a change of coordinates
 	rng := rand.New(rand.NewPCG(54, 3))
@@ -149,9 +185,8 @@ func TestLMNNValue(t *testing.T) {
 		if math.Abs(s.total-want) > tol*want || math.Abs(s.pull-pull) > tol*pull || math.Abs(s.push-push) > tol*push {
 			t.Errorf("scale %g: %+v, want %v, %v, %v", scale, s, want, pull, push)
 		}
-		hinges := 0
-		for _, a := range f.alpha {
-			hinges += len(a)
+		if slow := slowEnvelopes(f, m); math.Abs(smooth-slow) > tol*math.Abs(slow) {
+			t.Errorf("scale %g: the envelopes are %v, want %v", scale, smooth, slow)
 		}
 		if smooth > want*(1+tol) || smooth < want*(1-tol)-f.mu*f.width/2*24*3*16 {
 			t.Errorf("scale %g: the envelope is %v, F %v", scale, smooth, want)
