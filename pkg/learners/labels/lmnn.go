@@ -501,9 +501,12 @@ func (f *lmnnFit) descend(d *descent, p LMNNParams) (some bool, err error) {
 // move makes product and sq those of m.
 func (f *lmnnFit) move(m *mat.SymDense) {
 	mulRows(f.ctx, f.product, f.x, mat.DenseCopyOf(m)) // one copy for all blocks of rows
-	for i := range f.sq {
-		f.sq[i] = floats.Dot(f.x.RawRowView(i), f.product.RawRowView(i))
-	}
+	_, r := f.x.Dims()
+	matrix.Rows(len(f.sq), r, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f.sq[i] = floats.Dot(f.x.RawRowView(i), f.product.RawRowView(i))
+		}
+	})
 }
 
 // value is the objective with the envelope
@@ -678,17 +681,17 @@ func (f *lmnnFit) bound(d *descent) (float64, error) {
 	}
 	radius := f.radius(d.m)
 	r := len(f.pull)
-	best := math.Inf(-1)
-	root := make([]float64, r)
-	s := mat.NewSymDense(r, nil) // the gradient without C, in coordinates in which C + ρΣ is I
-	for k := range f.lower {
-		if err := f.ctx.Err(); err != nil {
-			return 0, err
+	var smooth [lmnnRidges]float64
+	cores.Do(lmnnRidges, func(k int) {
+		if f.ctx.Err() != nil {
+			return
 		}
 		rho := f.ridge(k)
+		root := make([]float64, r)
 		for i, c := range f.pull {
 			root[i] = math.Sqrt(c + rho*f.spread[i])
 		}
+		s := mat.NewSymDense(r, nil) // the gradient without C, in coordinates in which C + ρΣ is I
 		for i := range r {
 			s.SetSym(i, i, (d.g.At(i, i)-f.pull[i])/(root[i]*root[i]))
 			for j := i + 1; j < r; j++ {
@@ -697,12 +700,20 @@ func (f *lmnnFit) bound(d *descent) (float64, error) {
 		}
 		var eig spectral.EigenSym
 		if !eig.Factorize(s, false) {
-			return 0, errors.New("eigendecomposition did not converge")
+			smooth[k] = math.NaN()
+			return
 		}
 		theta := 1 / max(1, -eig.Values(nil)[0])
 		f.lower[k] = max(f.lower[k], theta*f.mu*sum)
 		apart := theta*theta*sq - 2*theta*mixed + shifts // Σ (θα − s)²
-		best = max(best, f.mu*(theta*sum-f.width/2*apart)-rho*radius)
+		smooth[k] = f.mu*(theta*sum-f.width/2*apart) - rho*radius
+	})
+	if err := f.ctx.Err(); err != nil {
+		return 0, err
+	}
+	best := slices.Max(smooth[:]) // NaN if one is
+	if math.IsNaN(best) {
+		return 0, errors.New("eigendecomposition did not converge")
 	}
 	return best, nil
 }
@@ -793,10 +804,11 @@ func (f *lmnnFit) visit(x *lmnnFound, i int, d []float64) {
 	}
 	td := x.pull[first:]
 	limit := 1 + slices.Max(td)
-	shift, near := f.shift[i], f.near[i][:0]
+	held, near := f.shift[i].at, f.near[i][:0]
 	for l, dl := range d {
-		var s []float64
-		if s, shift = shift.take(int32(l), k); s == nil && dl >= limit+lmnnNear || f.y[l] == f.y[i] {
+		if len(held) > 0 && int(held[0]) == l {
+			held = held[1:]
+		} else if dl >= limit+lmnnNear || f.y[l] == f.y[i] {
 			continue
 		}
 		near = append(near, int32(l))
