@@ -42,7 +42,7 @@ func NewMahalanobis(m mat.Symmetric) (*Mahalanobis, error) {
 	if n == 0 {
 		panic(mat.ErrZeroLength)
 	}
-	values, vectors, err := eigenSym(m)
+	values, eig, err := eigenSym(m)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func NewMahalanobis(m mat.Symmetric) (*Mahalanobis, error) {
 	if values[0] < -PSDTolerance*math.Max(top, 0) || top < 0 {
 		return nil, fmt.Errorf("metric: matrix is %w: smallest eigenvalue %g, largest %g", ErrNotPSD, values[0], top)
 	}
-	return fromEigen(n, values, vectors, PSDTolerance*top), nil
+	return fromEigen(n, values, eig, PSDTolerance*top), nil
 }
 
 // FromFactor returns the metric of M = LᵀL for an r×d matrix l, which is
@@ -89,7 +89,7 @@ func Identity(d int) *Mahalanobis {
 func ProjectPSD(m mat.Symmetric) (*mat.SymDense, int, error) {
 	demandMatrix("ProjectPSD", m)
 	n := m.SymmetricDim()
-	values, vectors, err := eigenSym(m)
+	values, eig, err := eigenSym(m)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -99,7 +99,11 @@ func ProjectPSD(m mat.Symmetric) (*mat.SymDense, int, error) {
 		negative++
 	}
 	if negative < n {
-		matrix.AddOuter(out, values[negative:], mat.DenseCopyOf(vectors.Slice(0, n, negative, n).T()))
+		v := mat.NewDense(n-negative, n, nil)
+		for i := range n - negative {
+			eig.Vector(v.RawRowView(i), negative+i)
+		}
+		matrix.AddOuter(out, values[negative:], v)
 	}
 	return out, negative, nil
 }
@@ -111,7 +115,7 @@ func demandMatrix(function string, m mat.Matrix) {
 	}
 }
 
-func eigenSym(m mat.Symmetric) (values []float64, vectors *mat.Dense, err error) {
+func eigenSym(m mat.Symmetric) (values []float64, eig *spectral.EigenSym, err error) {
 	n := m.SymmetricDim()
 	for i := range n {
 		for j := i; j < n; j++ {
@@ -120,17 +124,15 @@ func eigenSym(m mat.Symmetric) (values []float64, vectors *mat.Dense, err error)
 			}
 		}
 	}
-	var eig spectral.EigenSym
+	eig = new(spectral.EigenSym)
 	if !eig.Factorize(m, true) {
 		return nil, nil, errors.New("metric: eigendecomposition did not converge")
 	}
-	vectors = new(mat.Dense)
-	eig.VectorsTo(vectors)
-	return eig.Values(nil), vectors, nil
+	return eig.Values(nil), eig, nil
 }
 
 // fromEigen keeps the eigenpairs above tol, largest first. values ascend.
-func fromEigen(n int, values []float64, vectors *mat.Dense, tol float64) *Mahalanobis {
+func fromEigen(n int, values []float64, eig *spectral.EigenSym, tol float64) *Mahalanobis {
 	r := 0
 	for _, v := range values {
 		if v > tol {
@@ -144,7 +146,7 @@ func fromEigen(n int, values []float64, vectors *mat.Dense, tol float64) *Mahala
 	for k := range r {
 		c := n - 1 - k
 		row := l.RawRowView(k)
-		mat.Col(row, c, vectors)
+		eig.Vector(row, c)
 		floats.Scale(math.Sqrt(values[c]), row)
 	}
 	return &Mahalanobis{dim: n, l: l}
@@ -274,25 +276,24 @@ func (m *Mahalanobis) Principal(k int) (values []float64, vectors *mat.Dense) {
 		}
 	}
 	all := eig.Values(nil)
-	var q mat.Dense
-	eig.VectorsTo(&q)
 	n := len(all)
 	values = make([]float64, k)
 	vectors = mat.NewDense(k, m.dim, nil)
+	q := make([]float64, n)
 	for i := range k {
 		c := n - 1 - i
 		values[i] = math.Ldexp(math.Max(all[c], 0), exponent)
 		row := vectors.RawRowView(i)
 		if small { // u = Lᵀq/‖Lᵀq‖
-			qc := mat.Col(nil, c, &q)
-			for j, a := range qc {
+			eig.Vector(q, c)
+			for j, a := range q {
 				floats.AddScaled(row, a, m.l.RawRowView(j))
 			}
 			if nrm := blas64.Nrm2(blas64.Vector{N: len(row), Inc: 1, Data: row}); nrm > 0 {
 				floats.Scale(1/nrm, row)
 			}
 		} else {
-			mat.Col(row, c, &q)
+			eig.Vector(row, c)
 		}
 	}
 	Orthonormalise(vectors)

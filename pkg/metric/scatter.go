@@ -176,7 +176,7 @@ func ridgeInverse(dev *mat.Dense, n, shift float64) (*Mahalanobis, error) {
 func pseudoInverse(dev *mat.Dense, n float64) (*Mahalanobis, error) {
 	q, d := dev.Dims()
 	small := q < d
-	values, vectors, err := eigenSym(smallerGram(dev))
+	values, eig, err := eigenSym(smallerGram(dev))
 	if err != nil {
 		return nil, err
 	}
@@ -190,13 +190,12 @@ func pseudoInverse(dev *mat.Dense, n float64) (*Mahalanobis, error) {
 	for i := range m - first { // smallest scatter, and so largest weight, first
 		row := l.RawRowView(i)
 		lambda := values[first+i]
-		mat.Col(col, first+i, vectors)
 		if !small {
-			copy(row, col)
+			eig.Vector(row, first+i)
 			floats.Scale(math.Sqrt(n/lambda), row)
 			continue
 		}
-		// The eigenvector of DᵀD is u = Dᵀq/√λ.
+		eig.Vector(col, first+i) // The eigenvector of DᵀD is u = Dᵀq/√λ.
 		for j, a := range col {
 			floats.AddScaled(row, a, dev.RawRowView(j))
 		}

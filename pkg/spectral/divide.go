@@ -52,10 +52,9 @@ const (
 	kinds
 )
 
-// divide replaces d, the diagonal of an n×n symmetric tridiagonal matrix, by its eigenvalues in ascending order, and returns
-// a matrix whose row order[j] is the eigenvector of the j-th, and another matrix for scratch. e is overwritten. The
-// numbers are in the range of tridiagonal.
-func divide(d, e []float64) (vectors, scratch []float64, order []int, ok bool) {
+// divide replaces d, the diagonal of a symmetric tridiagonal matrix, by its eigenvalues in ascending order, and returns
+// their eigenvectors. e is overwritten. The numbers are in the range of tridiagonal.
+func divide(d, e []float64) (_ eigenvectors, ok bool) {
 	n := len(d)
 	v := &divider{
 		n: n, d: d, e: e, order: make([]int, n),
@@ -73,7 +72,7 @@ func divide(d, e []float64) (vectors, scratch []float64, order []int, ok bool) {
 			}
 		}
 		if !v.block(here, there, lo, hi) {
-			return nil, nil, nil, false
+			return eigenvectors{}, false
 		}
 		lo = hi
 	}
@@ -87,7 +86,7 @@ func divide(d, e []float64) (vectors, scratch []float64, order []int, ok bool) {
 	for i, from := range all {
 		d[i] = v.next[from]
 	}
-	return here, there, all, true
+	return eigenvectors{here, all}, true
 }
 
 // block solves the block of rows lo to hi, with the vectors in here.

@@ -4,10 +4,13 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack"
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 	"gonum.org/v1/gonum/mat"
+
+	"metriclab/internal/vector"
 )
 
 // crossover is the order from which on byDivision runs. It is faster from some 60 on, but then costs a few milliseconds either
@@ -37,14 +40,20 @@ const (
 // or n² + O(n) if only eigenvalues are wanted. Equal matrices have equal results on one machine.
 type EigenSym struct {
 	values  []float64
-	vectors *mat.Dense // nil if they were not computed
+	vectors eigenvectors
+}
+
+// eigenvectors of a matrix of order n: number j is row order[j] of data, or column j if there is no order.
+type eigenvectors struct {
+	data  []float64 // n×n, nil if they were not computed
+	order []int
 }
 
 // Factorize computes the eigenvalues of a and, if vectors is true, the eigenvectors. It returns
 // false if an entry is not finite, if an eigenvalue overflows, or if the iterations fail, which no finite matrix
 // is known to make happen. It panics if a is nil or 0×0.
 func (e *EigenSym) Factorize(a mat.Symmetric, vectors bool) bool {
-	e.values, e.vectors = nil, nil
+	e.values, e.vectors = nil, eigenvectors{}
 	values, v, ok := eigen(a, vectors)
 	if !ok {
 		return false
@@ -72,31 +81,54 @@ func (e *EigenSym) Values(dst []float64) []float64 {
 // VectorsTo sets dst to V: column j is the unit eigenvector of eigenvalue j. It panics unless Factorize has
 // computed them, or if dst is neither empty nor n×n.
 func (e *EigenSym) VectorsTo(dst *mat.Dense) {
-	if e.vectors == nil {
-		panic("spectral: EigenSym without eigenvectors")
-	}
+	n := e.computed()
 	if dst.IsEmpty() {
-		dst.ReuseAs(e.vectors.Dims())
+		dst.ReuseAs(n, n)
 	}
-	if r, c := dst.Dims(); r != len(e.values) || c != r {
+	if r, c := dst.Dims(); r != n || c != n {
 		panic(mat.ErrShape)
 	}
-	dst.Copy(e.vectors)
+	if e.vectors.order == nil {
+		dst.Copy(mat.NewDense(n, n, e.vectors.data))
+		return
+	}
+	toColumns(dst.RawMatrix(), e.vectors.data, e.vectors.order)
+}
+
+// Vector sets dst to the unit eigenvector of eigenvalue j, column j of V. It panics unless Factorize has computed it, or if dst is not of
+// length n.
+func (e *EigenSym) Vector(dst []float64, j int) {
+	n := e.computed()
+	if len(dst) != n {
+		panic(mat.ErrSliceLengthMismatch)
+	}
+	if e.vectors.order == nil {
+		blas64.Copy(blas64.Vector{N: n, Inc: n, Data: e.vectors.data[j:]}, vector.Of(dst))
+		return
+	}
+	copy(dst, e.vectors.data[e.vectors.order[j]*n:])
+}
+
+// computed returns n, and panics unless there are eigenvectors.
+func (e *EigenSym) computed() int {
+	if e.vectors.data == nil {
+		panic("spectral: EigenSym without eigenvectors")
+	}
+	return len(e.values)
 }
 
 // Factor returns F, n×r, with A = FFᵀ for a positive semi-definite A: the unit eigenvectors times the roots of their eigenvalues, in
 // ascending order. Eigenvalues of at most n·2⁻⁵² times the largest are round-off and left out; one column remains at least. It panics
 // unless Factorize has computed eigenvectors.
 func (e *EigenSym) Factor() *mat.Dense {
-	if e.vectors == nil {
-		panic("spectral: EigenSym without eigenvectors")
-	}
-	n := len(e.values)
+	n := e.computed()
 	low := 0
 	for low < n-1 && e.values[low] <= float64(n)*0x1p-52*e.values[n-1] {
 		low++
 	}
-	f := mat.DenseCopyOf(e.vectors.Slice(0, n, low, n))
+	var v mat.Dense
+	e.VectorsTo(&v)
+	f := mat.DenseCopyOf(v.Slice(0, n, low, n))
 	for i := range n {
 		for j, w := range e.values[low:] {
 			f.RawRowView(i)[j] *= math.Sqrt(max(w, 0))
@@ -105,8 +137,8 @@ func (e *EigenSym) Factor() *mat.Dense {
 	return f
 }
 
-// eigen returns the eigenvalues of a, ascending, and the eigenvectors as the columns of v if they are wanted.
-func eigen(a mat.Symmetric, vectors bool) (values []float64, v *mat.Dense, ok bool) {
+// eigen returns the eigenvalues of a, ascending, and the eigenvectors if they are wanted.
+func eigen(a mat.Symmetric, vectors bool) (values []float64, v eigenvectors, ok bool) {
 	n := a.SymmetricDim()
 	c := mat.NewSymDense(n, nil)
 	c.CopySym(a)
@@ -118,7 +150,7 @@ func eigen(a mat.Symmetric, vectors bool) (values []float64, v *mat.Dense, ok bo
 		}
 	}
 	if !(largest <= math.MaxFloat64) {
-		return nil, nil, false
+		return nil, v, false
 	}
 	exponent := toRange(largest, data)
 	if n >= crossover {
@@ -127,18 +159,18 @@ func eigen(a mat.Symmetric, vectors bool) (values []float64, v *mat.Dense, ok bo
 		values, v, ok = byQL(n, data, vectors)
 	}
 	if !ok {
-		return nil, nil, false
+		return nil, v, false
 	}
 	times2(values, exponent)
 	if math.IsInf(values[0], 0) || math.IsInf(values[n-1], 0) {
-		return nil, nil, false
+		return nil, v, false
 	}
 	return values, v, true
 }
 
 // byQL is eigen without its scaling, by the steps of mat.EigenSym. It overwrites data, the symmetric matrix with its
 // upper triangle.
-func byQL(n int, data []float64, vectors bool) (values []float64, v *mat.Dense, ok bool) {
+func byQL(n int, data []float64, vectors bool) (values []float64, v eigenvectors, ok bool) {
 	values = make([]float64, n)
 	e, tau := make([]float64, n-1), make([]float64, n-1)
 	query := []float64{0}
@@ -148,7 +180,7 @@ func byQL(n int, data []float64, vectors bool) (values []float64, v *mat.Dense, 
 	if vectors {
 		impl.Dorgtr(blas.Upper, n, data, n, tau, work, len(work))
 		ok = TridiagonalVectors(values, e, data)
-		v = mat.NewDense(n, n, data)
+		v.data = data
 	} else {
 		ok = TridiagonalValues(values, e)
 	}
@@ -157,43 +189,43 @@ func byQL(n int, data []float64, vectors bool) (values []float64, v *mat.Dense, 
 
 // byDivision is byQL for n ≥ 2 by blocks, most of whose work is products of matrices, and by divide and conquer where
 // vectors are wanted. They take 3n² + O(n) numbers, with data.
-func byDivision(n int, data []float64, vectors bool) (values []float64, v *mat.Dense, ok bool) {
+func byDivision(n int, data []float64, vectors bool) (values []float64, v eigenvectors, ok bool) {
 	values = make([]float64, n)
 	e := make([]float64, n-1)
 	q := reduce(n, data, values, e)
 	if !vectors {
-		return values, nil, TridiagonalValues(values, e)
+		return values, v, TridiagonalValues(values, e)
 	}
-	x, out, order, ok := tridiagonalByDivision(values, e)
-	if !ok {
-		return nil, nil, false
+	v, ok = tridiagonalByDivision(values, e)
+	if ok {
+		q.applyTo(v.data)
 	}
-	q.applyTo(x)
-	toColumns(out, x, order)
-	return values, mat.NewDense(n, n, out), true
+	return values, v, ok
 }
 
 // tridiagonalByDivision is divide for numbers of any range.
-func tridiagonalByDivision(d, e []float64) (vectors, scratch []float64, order []int, ok bool) {
-	done := tridiagonal(d, e, func() bool {
-		vectors, scratch, order, ok = divide(d, e)
-		return ok
+func tridiagonalByDivision(d, e []float64) (v eigenvectors, ok bool) {
+	ok = tridiagonal(d, e, func() (solved bool) {
+		v, solved = divide(d, e)
+		return solved
 	})
-	return vectors, scratch, order, done
+	return v, ok
 }
 
 // divided is TridiagonalVectors of the identity, by divide and conquer. It overwrites d with the eigenvalues, which it returns.
 func divided(d, e []float64) (values, vectors []float64, ok bool) {
-	x, out, order, ok := tridiagonalByDivision(d, e)
+	v, ok := tridiagonalByDivision(d, e)
 	if !ok {
 		return nil, nil, false
 	}
-	toColumns(out, x, order)
-	return d, out, true
+	n := len(d)
+	vectors = make([]float64, n*n)
+	toColumns(contiguous(n, n, vectors), v.data, v.order)
+	return d, vectors, true
 }
 
 // toColumns sets column j of the n×n matrix out to row order[j] of x.
-func toColumns(out, x []float64, order []int) {
+func toColumns(out blas64.General, x []float64, order []int) {
 	n := len(order)
 	const tile = 16
 	for i0 := 0; i0 < n; i0 += tile {
@@ -201,7 +233,7 @@ func toColumns(out, x []float64, order []int) {
 			for j := j0; j < min(j0+tile, n); j++ {
 				row := x[order[j]*n:][:n]
 				for i := i0; i < min(i0+tile, n); i++ {
-					out[i*n+j] = row[i]
+					out.Data[i*out.Stride+j] = row[i]
 				}
 			}
 		}

@@ -59,7 +59,20 @@ func TestEigenSym(t *testing.T) {
 				if !mat.Equal(&v, &w) {
 					t.Errorf("%s, n = %d: other eigenvectors", name, n)
 				}
+				checkEach(t, &got, &v)
 			}
+		}
+	}
+}
+
+// checkEach checks that the vectors are the columns of v.
+func checkEach(t *testing.T, e *spectral.EigenSym, v *mat.Dense) {
+	n, _ := v.Dims()
+	for j := range n {
+		one := make([]float64, n)
+		e.Vector(one, j)
+		if !slices.Equal(one, mat.Col(nil, j, v)) {
+			t.Errorf("n = %d: vector %d is not column %d", n, j, j)
 		}
 	}
 }
@@ -244,6 +257,7 @@ func TestEigenSymRefuses(t *testing.T) {
 		"no values":   func() { new(spectral.EigenSym).Values(nil) },
 		"length":      func() { one.Values(make([]float64, 2)) },
 		"not wanted":  func() { one.VectorsTo(new(mat.Dense)) },
+		"nor one":     func() { one.Vector(make([]float64, 1), 0) },
 	} {
 		func() {
 			defer func() {

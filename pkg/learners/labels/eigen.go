@@ -45,30 +45,24 @@ func topEigen(a *mat.SymDense, k int) (e eigenpairs, err error) {
 	if !eig.Factorize(a, true) {
 		return e, errors.New("eigendecomposition did not converge")
 	}
-	all := eig.Values(nil)
-	var q mat.Dense
-	eig.VectorsTo(&q)
-	e.values = slices.Clone(all[n-k:])
+	e.values = eig.Values(nil)[n-k:]
 	slices.Reverse(e.values)
 	e.vectors = mat.NewDense(k, n, nil)
-	const together = 8 // rows, so that what is read of q stays in the cache
-	for lo := 0; lo < k; lo += together {
-		for j := range n {
-			row := q.RawRowView(j)
-			for i := lo; i < min(lo+together, k); i++ {
-				e.vectors.RawRowView(i)[j] = row[n-1-i]
-			}
-		}
+	for i := range k {
+		eig.Vector(e.vectors.RawRowView(i), n-1-i)
 	}
 	eig = spectral.EigenSym{} // the product needs the room
 	var whole mat.Dense
 	whole.SetRawMatrix(complete(a))
 	images := matrix.Mul(e.vectors, &whole)
-	for i, v := range e.values {
-		floats.AddScaled(images.RawRowView(i), -v, e.vectors.RawRowView(i))
-		e.residual = max(e.residual, floats.Norm(images.RawRowView(i), 2))
-	}
-	e.residual = relative(e.residual, e.values[0])
+	residuals := make([]float64, k)
+	matrix.Rows(k, n, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			floats.AddScaled(images.RawRowView(i), -e.values[i], e.vectors.RawRowView(i))
+			residuals[i] = floats.Norm(images.RawRowView(i), 2)
+		}
+	})
+	e.residual = relative(slices.Max(residuals), e.values[0])
 	return e, nil
 }
 
