@@ -48,9 +48,11 @@ func topEigen(a *mat.SymDense, k int) (e eigenpairs, err error) {
 	e.values = eig.Values(nil)[n-k:]
 	slices.Reverse(e.values)
 	e.vectors = mat.NewDense(k, n, nil)
-	for i := range k {
-		eig.Vector(e.vectors.RawRowView(i), n-1-i)
-	}
+	matrix.Rows(k, n, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			eig.Vector(e.vectors.RawRowView(i), n-1-i)
+		}
+	})
 	eig = spectral.EigenSym{} // the product needs the room
 	var whole mat.Dense
 	whole.SetRawMatrix(complete(a))

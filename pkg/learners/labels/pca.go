@@ -182,10 +182,13 @@ func settle(values []float64, w *mat.Dense, n int, dual bool) *mat.Dense {
 		}
 		metric.Orthonormalise(w) // where λ is small q has lost what Xᵀq needs
 	}
-	for i := range values {
-		values[i] = max(values[i], 0)
-		metric.FixSign(w.RawRowView(i))
-	}
+	_, d := w.Dims()
+	matrix.Rows(len(values), d, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			values[i] = max(values[i], 0)
+			metric.FixSign(w.RawRowView(i))
+		}
+	})
 	return w
 }
 
