@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"metriclab/internal/realdata"
 	"metriclab/pkg/datasets"
 	"metriclab/pkg/experiment"
 	"metriclab/pkg/experiment/harness"
@@ -38,6 +40,24 @@ func TestRecompute(t *testing.T) {
 	out.Reset()
 	if n := run(t.Context(), &out, jobs[:1], store, 1e-6); n != 1 || !strings.Contains(out.String(), "DIFFERS  pola2004/theorem1") || !strings.Contains(out.String(), "row 1, "+name) {
 		t.Errorf("%d jobs differ, want 1, named with its column:\n%s", n, &out)
+	}
+}
+
+// Jobs on data of each kind are found, and a data set that is missing is named.
+func TestData(t *testing.T) {
+	results := filepath.Join("..", "..", "..", "results")
+	var missing *datasets.MissingError
+	if jobs, err := jobsOf(t.Context(), pola2004.Fig3, results, datasets.Open(t.TempDir())); !errors.As(err, &missing) || missing.Dataset != "mnist" {
+		t.Errorf("without data %d jobs, error %v, want that mnist is missing", len(jobs), err)
+	}
+	store := realdata.Store(t, "mnist")
+	if jobs, err := jobsOf(t.Context(), pola2004.Fig3, results, store); err != nil || len(jobs) != len(pola2004.Fig3.Cells(experiment.Full)) {
+		t.Errorf("%d jobs of pola2004/fig3, error %v, want one for each of %d cells", len(jobs), err, len(pola2004.Fig3.Cells(experiment.Full)))
+	}
+	other := pola2004.Theorem1
+	other.Version++
+	if jobs, err := jobsOf(t.Context(), other, results, store); err == nil || !strings.Contains(err.Error(), "run it at full scale") {
+		t.Errorf("%d jobs of another version of pola2004/theorem1, error %v", len(jobs), err)
 	}
 }
 
