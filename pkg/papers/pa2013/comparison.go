@@ -204,7 +204,10 @@ func (t *comparison) method(ctx context.Context, o online) error {
 	c := all[best].c
 	t.add("chosen", o.name, "", table.Values{"c": c, "k": float64(k)})
 
-	m, w, err := t.timed(ctx, o, c, 0, learnPhase(o.name))
+	if _, _, err := t.timed(ctx, o, c, 0, learnPhase(o.name), t.set.Repeats-1); err != nil {
+		return err
+	}
+	m, w, way, err := t.follow(ctx, o, c, k)
 	if err != nil {
 		return err
 	}
@@ -214,8 +217,8 @@ func (t *comparison) method(ctx context.Context, o online) error {
 	if err := t.judge(ctx, o.name, m); err != nil {
 		return err
 	}
-	if err := t.follow(ctx, o, c, k); err != nil {
-		return err
+	for _, s := range way {
+		t.count(s.kind, o.name, s.at, s.count)
 	}
 	if o.rule == pairs.PALS {
 		return t.tolerate(ctx, o, c, k)
@@ -223,9 +226,9 @@ func (t *comparison) method(ctx context.Context, o online) error {
 	return nil
 }
 
-// timed learns as often as the settings repeat it, timed as a phase.
-func (t *comparison) timed(ctx context.Context, o online, c, tol float64, phase string) (m *metric.Mahalanobis, w work, err error) {
-	for range t.set.Repeats {
+// timed learns n times, timed as a phase.
+func (t *comparison) timed(ctx context.Context, o online, c, tol float64, phase string, n int) (m *metric.Mahalanobis, w work, err error) {
+	for range n {
 		end := t.env.Lap(phase)
 		m, w, err = t.learn(ctx, o, c, tol)
 		end()
@@ -236,18 +239,15 @@ func (t *comparison) timed(ctx context.Context, o online, c, tol float64, phase 
 	return m, w, nil
 }
 
-// follow learns again and beyond the T steps: the mistakes on the way, and what metrics
-// after some parts of all pairs are worth.
-func (t *comparison) follow(ctx context.Context, o online, c float64, k int) error {
-	shared, err := t.prepare(o)
-	if err != nil {
-		return err
-	}
-	l, err := t.learner(o, shared, c, 0)
-	if err != nil {
-		return err
-	}
-	var w work
+// seen is what was counted on the way.
+type seen struct {
+	kind, at string
+	count    int
+}
+
+// follow learns a last time, timed as the times before, and goes on beyond the T steps. It returns what learn does, and seen on
+// the way: the mistakes, and what metrics after some parts of all pairs are worth.
+func (t *comparison) follow(ctx context.Context, o online, c float64, k int) (m *metric.Mahalanobis, w work, way []seen, err error) {
 	parts := map[int]float64{} // by step
 	for _, part := range snapshots {
 		parts[stepsOf(len(t.train.y), part)] = part
@@ -258,29 +258,50 @@ func (t *comparison) follow(ctx context.Context, o online, c float64, k int) err
 	}
 	stops := slices.AppendSeq(slices.Collect(maps.Keys(parts)), maps.Keys(marked))
 	slices.Sort(stops)
+	end := t.env.Lap(learnPhase(o.name))
+	shared, err := t.prepare(o)
+	if err != nil {
+		return nil, w, nil, err
+	}
+	l, err := t.learner(o, shared, c, 0)
+	if err != nil {
+		return nil, w, nil, err
+	}
+	var now work
 	for _, to := range slices.Compact(stops) {
-		if err := t.run(ctx, l, &w, w.steps, to); err != nil {
-			return err
+		if err := t.run(ctx, l, &now, now.steps, to); err != nil {
+			return nil, w, nil, err
+		}
+		if to == t.steps {
+			m, _ = l.Final()
+			end()
+			w = now
 		}
 		if part, ok := parts[to]; ok {
-			m, _ := l.Final()
-			wrong, err := t.wrong(ctx, m, nearest.TieNearest, []int{k})
-			if err != nil {
-				return err
+			if to < t.steps {
+				end()
 			}
-			t.count("snapshot", o.name, table.Format(part), wrong[0])
+			snapshot, _ := l.Final()
+			wrong, err := t.wrong(ctx, snapshot, nearest.TieNearest, []int{k})
+			if err != nil {
+				return nil, w, nil, err
+			}
+			way = append(way, seen{"snapshot", table.Format(part), wrong[0]})
+			if to < t.steps {
+				end = t.env.Lap(learnPhase(o.name))
+			}
 		}
 		if marked[to] {
-			t.count("loss", o.name, strconv.Itoa(to), w.mistakes)
+			way = append(way, seen{"loss", strconv.Itoa(to), now.mistakes})
 		}
 	}
-	return nil
+	return m, w, way, nil
 }
 
 // tolerate learns with a tolerance on the residual, as the paper proposes in Section 4.
 func (t *comparison) tolerate(ctx context.Context, o online, c float64, k int) error {
 	for _, tol := range tolerances {
-		m, w, err := t.timed(ctx, o, c, tol, tolerancePhase(o.name, tol))
+		m, w, err := t.timed(ctx, o, c, tol, tolerancePhase(o.name, tol), t.set.Repeats)
 		if err != nil {
 			return err
 		}
