@@ -187,7 +187,7 @@ func mirror(n int, base []float64) {
 // of the roots; two corrections more cost less than the steps that they save.
 //
 // A product with a large matrix takes as long as it takes to read it from memory. Large kernels have one resolvent and a recycled
-// space, with which a search takes five products instead of twelve (streams of 2n triplets of 1,000 points, half of it seen).
+// space, with which a search takes fewer products (docs/speed/triplets.md).
 type resolved struct {
 	n     int
 	k     buffered
