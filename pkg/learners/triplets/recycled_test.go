@@ -370,6 +370,31 @@ func TestRecycledState(t *testing.T) {
 			t.Errorf("%s: error %v, want one with %q", name, err, c.want)
 		}
 	}
+	// A space that is none, with products that are not its, costs time and no digit.
+	d := newDense(n, nil, false, 1)
+	for _, tr := range ts[:160] {
+		pa(d, tr, GradientPrinted)
+	}
+	for name, x := range map[string]float64{"zeros": 0, "equal vectors": 1, "huge products": 1e100} {
+		l, err := load(func(s *structuredState) {
+			r := s.Resolved.Recycled
+			for i := range r.Basis {
+				r.Basis[i], r.Products[i] = min(x, 1), x
+			}
+			for i := range r.Projected {
+				r.Projected[i] = -x
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tr := range ts[120:160] {
+			pa(l, tr, GradientPrinted)
+		}
+		if e := gap(n, l, d); e > agreement {
+			t.Errorf("%s: the kernel differs from the dense one by %v", name, e)
+		}
+	}
 	for _, huge := range []float64{1e307, -1e308} { // a resolvent of no kernel: a step takes another
 		l, err := load(func(s *structuredState) {
 			for i := range s.Resolved.Resolvents[0].Base {
