@@ -29,3 +29,5 @@ func packAVX2(int, *float64, int, *float64, int) { panic("product: no assembly")
 func dotsAVX2(int, *float64, *float64, *float64, *float64, *float64, *float64) {
 	panic("product: no assembly")
 }
+
+func rotateAVX2(int, *float64, *float64, float64, float64) { panic("product: no assembly") }

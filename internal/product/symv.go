@@ -155,3 +155,21 @@ func dots(p path, x, a, b, c, d []float64) (out [4]float64) {
 	dotsAVX2(len(x), &x[0], &a[0], &b[0], &c[0], &d[0], &out[0])
 	return out
 }
+
+// Rotate sets x to cx + sy and y to cy − sx, with products that are rounded. It panics if lengths differ.
+func Rotate(x, y []float64, c, s float64) { rotate(current, x, y, c, s) }
+
+func rotate(p path, x, y []float64, c, s float64) {
+	if len(x) != len(y) {
+		panic(fmt.Sprintf("product: vectors of lengths %d and %d", len(x), len(y)))
+	}
+	if whole := len(x) &^ 3; p >= viaAVX2 && whole > 0 {
+		rotateAVX2(whole, &x[0], &y[0], c, s)
+		x, y = x[whole:], y[whole:]
+	}
+	for i, a := range x {
+		b := y[i]
+		x[i] = float64(c*a) + float64(s*b)
+		y[i] = float64(c*b) - float64(s*a)
+	}
+}

@@ -2,6 +2,7 @@ package product
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -67,6 +68,32 @@ func TestDots(t *testing.T) {
 					if want := floats.Dot(row(0), row(i+1)); !same(got, want) {
 						t.Fatalf("path %d, length %d, special values %v: product %d is %v, gonum's is %v", p, n, special, i, got, want)
 					}
+				}
+			}
+		}
+	}
+}
+
+// TestRotate: the bits of the formula on every path. Nothing beyond the vectors changes.
+func TestRotate(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 8))
+	for n := range 20 {
+		for _, special := range []bool{false, true} {
+			m := random(r, 2, n, n+1)
+			if special {
+				m = rare(r, m)
+			}
+			c, s := math.Cos(float64(n)), math.Sin(float64(n))
+			want := slices.Clone(m.Data)
+			for j := range n {
+				x, y := m.Data[j], m.Data[n+1+j]
+				want[j], want[n+1+j] = float64(c*x)+float64(s*y), float64(c*y)-float64(s*x)
+			}
+			for _, p := range append([]path{viaGonum}, paths()...) {
+				got := slices.Clone(m.Data)
+				rotate(p, got[:n], got[n+1:][:n], c, s)
+				if !slices.EqualFunc(got, want, same) {
+					t.Fatalf("path %d, length %d, special values %v: %v, want %v", p, n, special, got, want)
 				}
 			}
 		}

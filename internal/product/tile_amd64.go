@@ -48,3 +48,8 @@ func copyAVX512(n int, a *float64, stride int, to *float64)
 //
 //go:noescape
 func dotsAVX2(n int, x *float64, a *float64, b *float64, c *float64, d *float64, out *float64)
+
+// rotateAVX2 sets x to cx + sy and y to cy − sx, n ≥ 4 numbers each, a multiple of 4. Products are rounded.
+//
+//go:noescape
+func rotateAVX2(n int, x *float64, y *float64, c float64, s float64)

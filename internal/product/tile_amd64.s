@@ -950,3 +950,30 @@ sum:
 	VMOVSD  X3, 24(R8)
 	VZEROUPPER
 	RET
+
+// func rotateAVX2(n int, x *float64, y *float64, c float64, s float64)
+// Requires: AVX
+TEXT ·rotateAVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSD c+24(FP), Y0
+	VBROADCASTSD s+32(FP), Y1
+
+loop:
+	VMOVUPD (CX), Y2
+	VMOVUPD (DX), Y3
+	VMULPD  Y2, Y1, Y4
+	VMULPD  Y2, Y0, Y2
+	VMULPD  Y3, Y1, Y5
+	VMULPD  Y3, Y0, Y3
+	VADDPD  Y5, Y2, Y2
+	VSUBPD  Y4, Y3, Y3
+	VMOVUPD Y2, (CX)
+	VMOVUPD Y3, (DX)
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, DX
+	SUBQ    $0x04, AX
+	JNZ     loop
+	VZEROUPPER
+	RET

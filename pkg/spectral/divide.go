@@ -77,10 +77,7 @@ func divide(d, e []float64) (_ eigenvectors, ok bool) {
 		lo = hi
 	}
 	// The eigenvalues of all blocks together.
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
+	all := identity(n)
 	slices.SortStableFunc(all, ascending(d))
 	copy(v.next, d)
 	for i, from := range all {
@@ -159,10 +156,7 @@ func (v *divider) leaf(here []float64, lo, hi int) bool {
 		return false
 	}
 	for i := range m {
-		row := here[(lo+i)*v.n+lo:][:m]
-		for j := range row {
-			row[j] = q[j*m+i]
-		}
+		copy(here[(lo+i)*v.n+lo:], q[i*m:(i+1)*m])
 		v.order[lo+i] = i
 	}
 	return true

@@ -6,11 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack"
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 	"gonum.org/v1/gonum/mat"
-
-	"metriclab/internal/vector"
 )
 
 // crossover is the order from which on byDivision runs. It is faster from some 60 on, but then costs a few milliseconds either
@@ -19,11 +16,9 @@ const crossover = 150
 
 var impl lapackgonum.Implementation
 
-// The QR iterations of gonum v0.17 do not scale as their originals in LAPACK do. Where the
-// tridiagonal matrix falls apart, a block whose largest entry is under 1.3e-122 or over 2.2e153 is
-// scaled, and then Dsteqr scales the blocks after it, too, and Dsterf panics. No block of a matrix
-// with its largest entry from least to most, and with those under negligible times that set to
-// 0, is scaled.
+// Dsterf of gonum v0.17 does not scale as its original in LAPACK does. Where the tridiagonal matrix falls apart, it scales a block
+// whose largest entry is under 1.3e-122 or over 2.2e153, and panics. No block of a matrix with its largest entry from least to
+// most, and with those under negligible times that set to 0, is scaled. ql does not scale.
 const (
 	least, most = 1e-20, 1e20
 	negligible  = 1e-100
@@ -43,10 +38,16 @@ type EigenSym struct {
 	vectors eigenvectors
 }
 
-// eigenvectors of a matrix of order n: number j is row order[j] of data, or column j if there is no order.
+// eigenvectors of a matrix of order n: number j is row order[j] of data.
 type eigenvectors struct {
 	data  []float64 // n×n, nil if they were not computed
 	order []int
+}
+
+// number returns eigenvector j.
+func (v eigenvectors) number(j int) []float64 {
+	n := len(v.order)
+	return v.data[v.order[j]*n:][:n]
 }
 
 // Factorize computes the eigenvalues of a and, if vectors is true, the eigenvectors. It returns
@@ -88,10 +89,6 @@ func (e *EigenSym) VectorsTo(dst *mat.Dense) {
 	if r, c := dst.Dims(); r != n || c != n {
 		panic(mat.ErrShape)
 	}
-	if e.vectors.order == nil {
-		dst.Copy(mat.NewDense(n, n, e.vectors.data))
-		return
-	}
 	toColumns(dst.RawMatrix(), e.vectors.data, e.vectors.order)
 }
 
@@ -102,11 +99,7 @@ func (e *EigenSym) Vector(dst []float64, j int) {
 	if len(dst) != n {
 		panic(mat.ErrSliceLengthMismatch)
 	}
-	if e.vectors.order == nil {
-		blas64.Copy(blas64.Vector{N: n, Inc: n, Data: e.vectors.data[j:]}, vector.Of(dst))
-		return
-	}
-	copy(dst, e.vectors.data[e.vectors.order[j]*n:])
+	copy(dst, e.vectors.number(j))
 }
 
 // computed returns n, and panics unless there are eigenvectors.
@@ -179,8 +172,8 @@ func byQL(n int, data []float64, vectors bool) (values []float64, v eigenvectors
 	impl.Dsytrd(blas.Upper, n, data, n, values, e, tau, work, len(work))
 	if vectors {
 		impl.Dorgtr(blas.Upper, n, data, n, tau, work, len(work))
-		ok = TridiagonalVectors(values, e, data)
-		v.data = data
+		v = eigenvectors{mat.DenseCopyOf(mat.NewDense(n, n, data).T()).RawMatrix().Data, identity(n)}
+		ok = TridiagonalVectors(values, e, v.data)
 	} else {
 		ok = TridiagonalValues(values, e)
 	}
@@ -212,16 +205,13 @@ func tridiagonalByDivision(d, e []float64) (v eigenvectors, ok bool) {
 	return v, ok
 }
 
-// divided is TridiagonalVectors of the identity, by divide and conquer. It overwrites d with the eigenvalues, which it returns.
-func divided(d, e []float64) (values, vectors []float64, ok bool) {
-	v, ok := tridiagonalByDivision(d, e)
-	if !ok {
-		return nil, nil, false
+// identity returns 0 to n−1.
+func identity(n int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
 	}
-	n := len(d)
-	vectors = make([]float64, n*n)
-	toColumns(contiguous(n, n, vectors), v.data, v.order)
-	return d, vectors, true
+	return order
 }
 
 // toColumns sets column j of the n×n matrix out to row order[j] of x.
@@ -247,16 +237,14 @@ func TridiagonalValues(d, e []float64) bool {
 	return tridiagonal(d, e, func() bool { return impl.Dsterf(len(d), d, e) })
 }
 
-// TridiagonalVectors is TridiagonalValues and replaces Q, the n×n matrix with the rows z, by QV, where the columns of V
-// are orthonormal eigenvectors of T: by the eigenvectors of QTQᵀ if Q is orthogonal.
-// It panics, too, unless len(z) is n², n = len(d).
+// TridiagonalVectors is TridiagonalValues and replaces Z, a matrix of n rows that lie in z one after the other, by VᵀZ, where the columns
+// of V are orthonormal eigenvectors of T, n = len(d). Of Z = I the rows become those eigenvectors, of Z = Qᵀ those of QTQᵀ if Q
+// is orthogonal, and of Z = e_j, a column, the j-th entries of all. A column takes O(n²). It panics, too, unless len(z) is a multiple of n.
 func TridiagonalVectors(d, e, z []float64) bool {
-	n := len(d)
-	if len(z) != n*n {
+	if n := len(d); n > 0 && len(z)%n != 0 {
 		panic(mat.ErrShape)
 	}
-	work := make([]float64, max(1, 2*n-2))
-	return tridiagonal(d, e, func() bool { return impl.Dsteqr(lapack.EVOrig, n, d, e, z, n, work) })
+	return tridiagonal(d, e, func() bool { return ql(d, e, z) })
 }
 
 // tridiagonal calls solve on d and e when they are scaled.

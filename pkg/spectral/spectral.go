@@ -335,9 +335,9 @@ type krylov struct {
 	s         *searcher
 	basis     []float64
 	diag, off []float64
-	theta     []float64 // Ritz values, ascending
-	ritz      []float64 // Ritz vectors in the basis, columns
-	converged int       // leading Ritz pairs that meet the tolerance
+	theta     []float64    // Ritz values, ascending
+	ritz      eigenvectors // Ritz vectors in the basis; below manySteps only once one is wanted
+	converged int          // leading Ritz pairs that meet the tolerance
 }
 
 type growth int
@@ -400,42 +400,38 @@ func (k *krylov) grow(q []float64) growth {
 	}
 }
 
-// project computes the Ritz pairs. The residual of pair i is β times the last
-// entry of its vector.
-func (k *krylov) project(beta float64) {
-	n := len(k.diag)
-	k.theta = slices.Clone(k.diag)
-	e := append(slices.Clone(k.off), 0)
-	if !k.solve(e[:n-1]) {
-		panic("spectral: the eigenvalues of a finite tridiagonal matrix did not converge")
-	}
-	k.s.scale = max(k.s.scale, math.Abs(k.theta[0]), math.Abs(k.theta[n-1]))
-	k.converged = 0
-	for k.converged < n && beta*math.Abs(k.ritz[(n-1)*n+k.converged]) <= k.s.o.Tol*k.s.scale {
-		k.converged++
-	}
-}
-
 // manySteps is the dimension of a Krylov space from which divide and conquer takes less than QL iterations by so much that it matters. Below,
 // the bits of published results stay.
 const manySteps = 400
 
-// solve replaces theta, the diagonal of a tridiagonal matrix, by the eigenvalues, and sets ritz to the eigenvectors. It overwrites e, the
-// entries beside the diagonal.
-func (k *krylov) solve(e []float64) bool {
-	n := len(k.theta)
-	if n >= manySteps {
-		values, vectors, ok := divided(slices.Clone(k.theta), e)
-		if ok {
-			k.theta, k.ritz = values, vectors
+// project computes the Ritz values, and which pairs have converged: the residual of pair i is β times the last entry of its vector.
+func (k *krylov) project(beta float64) {
+	n := len(k.diag)
+	last := make([]float64, n) // the last entries of all vectors
+	last[n-1] = 1
+	k.solve(func(d, e []float64) (ok bool) {
+		if n < manySteps {
+			return TridiagonalVectors(d, e, last)
+		}
+		k.ritz, ok = tridiagonalByDivision(d, e)
+		for i := range k.ritz.order {
+			last[i] = k.ritz.number(i)[n-1]
 		}
 		return ok
+	})
+	k.s.scale = max(k.s.scale, math.Abs(k.theta[0]), math.Abs(k.theta[n-1]))
+	k.converged = 0
+	for k.converged < n && beta*math.Abs(last[k.converged]) <= k.s.o.Tol*k.s.scale {
+		k.converged++
 	}
-	k.ritz = make([]float64, n*n)
-	for i := range n {
-		k.ritz[i*n+i] = 1
+}
+
+// solve sets theta to the Ritz values by a function that replaces d by them, the diagonal of a tridiagonal matrix with e beside it.
+func (k *krylov) solve(by func(d, e []float64) bool) {
+	k.theta = slices.Clone(k.diag)
+	if !by(k.theta, slices.Clone(k.off)) {
+		panic("spectral: the eigenvalues of a finite tridiagonal matrix did not converge")
 	}
-	return TridiagonalVectors(k.theta, e, k.ritz)
 }
 
 // settled reports whether enough leading pairs have converged: those that are
@@ -451,13 +447,16 @@ func (k *krylov) settled() bool {
 // vector returns Ritz vector i in R^n.
 func (k *krylov) vector(i int) []float64 {
 	n := len(k.diag)
-	y := make([]float64, n)
-	for j := range y {
-		y[j] = k.ritz[j*n+i]
+	if k.ritz.data == nil {
+		k.ritz = eigenvectors{make([]float64, n*n), identity(n)}
+		for j := range n {
+			k.ritz.number(j)[j] = 1
+		}
+		k.solve(func(d, e []float64) bool { return TridiagonalVectors(d, e, k.ritz.data) })
 	}
 	u := make([]float64, k.s.n)
 	v := blas64.General{Rows: n, Cols: k.s.n, Stride: k.s.n, Data: k.basis}
-	blas64.Gemv(blas.Trans, 1, v, vector.Of(y), 0, vector.Of(u))
+	blas64.Gemv(blas.Trans, 1, v, vector.Of(k.ritz.number(i)), 0, vector.Of(u))
 	return u
 }
 

@@ -28,6 +28,7 @@ func main() {
 	copyRows("copyAVX2", 12, 4, build.YMM)
 	copyRows("copyAVX512", 16, 8, build.ZMM)
 	dots()
+	rotate()
 	build.Generate()
 }
 
@@ -341,6 +342,39 @@ func dots() {
 		build.VHADDPD(low[i], low[i], low[i])
 		build.VMOVSD(low[i], operand.Mem{Base: out, Disp: i * size})
 	}
+	build.VZEROUPPER()
+	build.RET()
+}
+
+// rotate writes the function of a plane rotation of two rows.
+func rotate() {
+	const lanes = 4
+	build.TEXT("rotateAVX2", build.NOSPLIT, "func(n int, x, y *float64, c, s float64)")
+	build.Pragma("noescape")
+	build.Doc("rotateAVX2 sets x to cx + sy and y to cy − sx, n ≥ 4 numbers each, a multiple of 4. Products are rounded.")
+	n := build.Load(build.Param("n"), build.GP64())
+	x := build.Load(build.Param("x"), build.GP64())
+	y := build.Load(build.Param("y"), build.GP64())
+	c, s := build.YMM(), build.YMM()
+	build.VBROADCASTSD(operand.NewParamAddr("c", 24), c)
+	build.VBROADCASTSD(operand.NewParamAddr("s", 32), s)
+	build.Label("loop")
+	a, b, t, u := build.YMM(), build.YMM(), build.YMM(), build.YMM()
+	build.VMOVUPD(operand.Mem{Base: x}, a)
+	build.VMOVUPD(operand.Mem{Base: y}, b)
+	build.VMULPD(a, s, t)
+	build.VMULPD(a, c, a)
+	build.VMULPD(b, s, u)
+	build.VMULPD(b, c, b)
+	build.VADDPD(u, a, a)
+	build.VSUBPD(t, b, b)
+	build.VMOVUPD(a, operand.Mem{Base: x})
+	build.VMOVUPD(b, operand.Mem{Base: y})
+	for _, p := range []reg.Register{x, y} {
+		build.ADDQ(operand.Imm(lanes*size), p)
+	}
+	build.SUBQ(operand.Imm(lanes), n)
+	build.JNZ(operand.LabelRef("loop"))
 	build.VZEROUPPER()
 	build.RET()
 }

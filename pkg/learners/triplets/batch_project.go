@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
+	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/vector"
 	"metriclab/pkg/spectral"
@@ -234,16 +235,13 @@ func residual(d, e []float64, theta float64, v []float64) float64 {
 func (p *projector) all(x []float64, n int, w blas64.General, largest bool) {
 	p.reduce(x, n)
 	impl.Dorgtr(blas.Lower, n, p.a[:n*n], n, p.tau[:n-1], p.work, len(p.work))
-	if !spectral.TridiagonalVectors(p.d[:n], p.e[:n-1], p.a[:n*n]) {
+	v := mat.DenseCopyOf(mat.NewDense(n, n, p.a[:n*n]).T())
+	if !spectral.TridiagonalVectors(p.d[:n], p.e[:n-1], v.RawMatrix().Data) {
 		panic("triplets: the eigendecomposition of a finite matrix did not converge")
 	}
 	first := 0
 	if largest {
 		first = n - w.Rows
 	}
-	for i := range w.Rows {
-		for j := range n {
-			w.Data[i*n+j] = p.a[j*n+first+i]
-		}
-	}
+	copy(w.Data, v.RawMatrix().Data[first*n:][:w.Rows*n])
 }
