@@ -156,6 +156,23 @@ func dots(p path, x, a, b, c, d []float64) (out [4]float64) {
 	return out
 }
 
+// DotRows sets dst to Ax, with the bits of gonum's floats.Dot for each row. It panics if lengths differ, or if A is malformed.
+func DotRows(dst []float64, a blas64.General, x []float64) {
+	check("a", a)
+	if len(dst) != a.Rows || len(x) != a.Cols {
+		panic(fmt.Sprintf("product: a is %d×%d, x of length %d and dst of length %d", a.Rows, a.Cols, len(x), len(dst)))
+	}
+	row := func(i int) []float64 { return a.Data[i*a.Stride:][:a.Cols] }
+	i := 0
+	for ; a.Rows-i >= rows; i += rows {
+		four := Dots(x, row(i), row(i+1), row(i+2), row(i+3))
+		copy(dst[i:], four[:])
+	}
+	for ; i < a.Rows; i++ {
+		dst[i] = floats.Dot(row(i), x)
+	}
+}
+
 // Rotate sets x to cx + sy and y to cy − sx, with products that are rounded. It panics if lengths differ.
 func Rotate(x, y []float64, c, s float64) { rotate(current, x, y, c, s) }
 

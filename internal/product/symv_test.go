@@ -74,6 +74,23 @@ func TestDots(t *testing.T) {
 	}
 }
 
+// TestDotRows: the bits of gonum for every number of rows.
+func TestDotRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 9))
+	for n := range 10 {
+		for _, d := range []int{1, 7, 8, 30} {
+			m, x := random(r, n, d, d+1), random(r, 1, d, d).Data
+			got := make([]float64, n)
+			DotRows(got, m, x)
+			for i, v := range got {
+				if want := floats.Dot(m.Data[i*m.Stride:][:d], x); v != want {
+					t.Errorf("%d×%d: product %d is %v, gonum's is %v", n, d, i, v, want)
+				}
+			}
+		}
+	}
+}
+
 // TestRotate: the bits of the formula on every path. Nothing beyond the vectors changes.
 func TestRotate(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 8))

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrix"
+	"metriclab/internal/product"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 )
@@ -143,8 +144,8 @@ func (m *Metric) Embed(x []float64) []float64 {
 		v[i] = m.kernel.Eval(m.support.RawRowView(i), x)
 	}
 	out := make([]float64, m.Rows())
-	for i := range out {
-		out[i] = floats.Dot(m.g.RawRowView(i), v)
+	if m.g != nil {
+		product.DotRows(out, m.g.RawMatrix(), v)
 	}
 	if m.shift != nil {
 		floats.Add(out, m.shift)

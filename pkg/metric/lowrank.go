@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrix"
+	"metriclab/internal/product"
 	"metriclab/internal/subspace"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/persist"
@@ -179,9 +180,7 @@ func (m *LowRank) SqDist(x, y []float64) float64 {
 func (m *LowRank) parts(v []float64, g *mat.Dense) (outside, inside float64) {
 	k, _ := m.u.Dims()
 	w := make([]float64, k)
-	for i := range w {
-		w[i] = floats.Dot(m.u.RawRowView(i), v)
-	}
+	product.DotRows(w, m.u.RawMatrix(), v)
 	for i, a := range w {
 		floats.AddScaled(v, -a, m.u.RawRowView(i))
 		p := floats.Dot(g.RawRowView(i), w)
@@ -289,9 +288,7 @@ func (m *LowRank) Embed(x []float64) []float64 {
 	}
 	k, _ := m.u.Dims()
 	out, w := make([]float64, len(x)), make([]float64, k)
-	for i := range w {
-		w[i] = floats.Dot(m.u.RawRowView(i), x)
-	}
+	product.DotRows(w, m.u.RawMatrix(), x)
 	copy(out, x)
 	for i, a := range w {
 		floats.AddScaled(out, floats.Dot(m.root.RawRowView(i), w)-a, m.u.RawRowView(i))

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrix"
+	"metriclab/internal/product"
 	"metriclab/pkg/spectral"
 )
 
@@ -231,8 +232,8 @@ func (m *Mahalanobis) Embed(x []float64) []float64 {
 		panic(mat.ErrShape)
 	}
 	out := make([]float64, m.Rows())
-	for i := range out {
-		out[i] = floats.Dot(m.l.RawRowView(i), x)
+	if m.l != nil {
+		product.DotRows(out, m.l.RawMatrix(), x)
 	}
 	return out
 }

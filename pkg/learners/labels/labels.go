@@ -38,6 +38,7 @@ import (
 	"metriclab/internal/abandon"
 	"metriclab/internal/cores"
 	"metriclab/internal/matrix"
+	"metriclab/internal/product"
 )
 
 // closed returns the answer in closed form that fit gives for private(), n×d numbers that nobody else has and that fit may
@@ -148,9 +149,7 @@ func project(x mat.Matrix, mean []float64, w *mat.Dense) *mat.Dense {
 	row := make([]float64, d)
 	for i := range n {
 		floats.SubTo(row, xd.RawRowView(i), mean)
-		for c := range k {
-			out.Set(i, c, floats.Dot(w.RawRowView(c), row))
-		}
+		product.DotRows(out.RawRowView(i), w.RawMatrix(), row)
 	}
 	return out
 }

@@ -280,11 +280,10 @@ func (c *KNN) embed(ctx context.Context, x *mat.Dense) *mat.Dense {
 	parallel(ctx, n, queryBlock, func() func(lo, hi int) {
 		return func(lo, hi int) {
 			for t := 0; t < r; t += tile {
+				rows := c.factor.Slice(t, min(t+tile, r), 0, d).(*mat.Dense).RawMatrix()
 				for i := lo; i < hi; i++ {
 					row, dst := x.RawRowView(i), out.RawRowView(i)
-					for j := t; j < min(t+tile, r); j++ {
-						dst[j] = floats.Dot(c.factor.RawRowView(j), row)
-					}
+					product.DotRows(dst[t:min(t+tile, r)], rows, row)
 				}
 			}
 		}
@@ -703,9 +702,7 @@ func (s *searcher) block(ctx context.Context, lo, hi int, f func(i int, found []
 func (s *searcher) multiply(rows, h, r int) {
 	if rows < fewQueries {
 		for i := range rows {
-			for j := range h {
-				s.inner[i*h+j] = floats.Dot(s.queries[i*r:(i+1)*r], s.tile[j*r:(j+1)*r])
-			}
+			product.DotRows(s.inner[i*h:(i+1)*h], blas64.General{Rows: h, Cols: r, Stride: r, Data: s.tile}, s.queries[i*r:(i+1)*r])
 		}
 		return
 	}

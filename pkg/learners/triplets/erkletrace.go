@@ -5,9 +5,11 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/product"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/persist"
 	"metriclab/pkg/spectral"
@@ -89,15 +91,13 @@ func (k *factored) kernel() *mat.SymDense {
 		return out
 	}
 	// Rows of QC times rows of Q.
-	qc := make([]float64, k.r)
+	core, qc := blas64.General{Rows: k.r, Cols: k.r, Stride: max(k.r, 1), Data: k.c}, make([]float64, k.r)
 	rows := make([][]float64, k.n)
 	for i := range rows {
 		rows[i] = k.row(i)
 	}
 	for i, x := range rows {
-		for a := range qc {
-			qc[a] = floats.Dot(k.c[a*k.r:(a+1)*k.r], x)
-		}
+		product.DotRows(qc, core, x)
 		for j := i; j < k.n; j++ {
 			out.SetSym(i, j, floats.Dot(qc, rows[j]))
 		}
@@ -181,11 +181,8 @@ func (k *factored) nonPositive() ([][]float64, []float64) {
 		vectors := below(e, values, 0)
 		return vectors, values[:len(vectors)]
 	}
-	r := spectral.Below(spectral.Func{N: k.r, Mul: func(dst, x []float64) {
-		for i := range dst {
-			dst[i] = floats.Dot(k.c[i*k.r:(i+1)*k.r], x)
-		}
-	}}, 0, spectral.Options{Tol: 1e-13})
+	core := blas64.General{Rows: k.r, Cols: k.r, Stride: k.r, Data: k.c}
+	r := spectral.Below(spectral.Func{N: k.r, Mul: func(dst, x []float64) { product.DotRows(dst, core, x) }}, 0, spectral.Options{Tol: 1e-13})
 	vectors := make([][]float64, len(r.Values))
 	for i := range vectors {
 		vectors[i] = slices.Clone(r.Vectors.RawRowView(i))
