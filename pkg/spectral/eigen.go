@@ -29,7 +29,7 @@ const (
 // wrong by a factor of up to 1e122. That is where all entries, or those of a block that does not touch the others,
 // are under some 1e-122. Entries less than 1e-100 times the largest may be taken for 0.
 //
-// Below n = 150 it otherwise agrees with mat.EigenSym to the bit. From there on it agrees up to round-off: signs of
+// Below n = 150 it otherwise agrees with mat.EigenSym, on amd64 to the bit. From there on signs of
 // eigenvectors, and bases of the eigenspaces of multiple eigenvalues, may differ. It is faster by blocks (Dongarra, Hammarling
 // and Sorensen 1989) and by divide and conquer (Cuppen 1981; Gu and Eisenstat 1995), with memory for 3n² + O(n) numbers,
 // or n² + O(n) if only eigenvalues are wanted. Equal matrices have equal results on one machine.

@@ -45,8 +45,10 @@ func TestEigenSym(t *testing.T) {
 					t.Fatalf("%s, n = %d: failed", name, n)
 				}
 				values := got.Values(make([]float64, n))
+				fused := runtime.GOARCH != "amd64" // products and sums, not the same ones in both
+				norm := max(math.Abs(values[0]), math.Abs(values[n-1]))
 				for i, w := range want.Values(nil) {
-					if values[i] != w {
+					if values[i] != w && !(fused && math.Abs(values[i]-w) <= 1e-15*float64(n)*norm) {
 						t.Errorf("%s, n = %d, vectors %v: eigenvalue %d is %v, want %v", name, n, vectors, i, values[i], w)
 					}
 				}
@@ -56,7 +58,7 @@ func TestEigenSym(t *testing.T) {
 				var v, w mat.Dense
 				got.VectorsTo(&v)
 				want.VectorsTo(&w)
-				if !mat.Equal(&v, &w) {
+				if !fused && !mat.Equal(&v, &w) {
 					t.Errorf("%s, n = %d: other eigenvectors", name, n)
 				}
 				checkEach(t, &got, &v)

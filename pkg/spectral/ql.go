@@ -10,12 +10,12 @@ import (
 )
 
 // ql replaces d, the diagonal of a symmetric tridiagonal matrix T, by its eigenvalues in ascending order, and Z, the n×r matrix with
-// the rows z, by VᵀZ, where the columns of V are the eigenvectors: by implicit QL or QR iterations (Dubrulle, Martin and Wilkinson
+// the rows z, by VᵀZ, where the columns of V are the eigenvectors: by implicit QL or QR iterations (Martin and Wilkinson
 // 1968), whichever begins at the smaller end. e, the entries beside the diagonal, is overwritten. The numbers are in the range of
 // tridiagonal.
 //
-// Each column of Z goes its own way, and for r = 0 nothing but eigenvalues is computed. The bits are those of Dsteqr of LAPACK, which
-// rotates columns of n rows: r = 1 takes O(n²) in place of O(n³), and rows are contiguous.
+// It differs from Dsteqr of gonum in that r is not n, so that the last entry of each vector takes O(n²) in all, and in that rows are
+// contiguous. The bits are the same on amd64; elsewhere Go fuses products and sums, not the same ones in both.
 func ql(d, e, z []float64) bool {
 	const sweeps = 30 // for each eigenvalue
 	n, r := len(d), len(z)/len(d)
