@@ -407,7 +407,7 @@ const wholeKernel = "all"
 func comparisons(loss triplets.Loss, doc, when, from string, own ...Param) Entry {
 	e := Entry{
 		Name: loss.String(), Doc: doc, When: when, Source: from, Constructor: "triplets.FitTuned",
-		Version: triplets.BatchFactoredVersion + triplets.TunedVersion + triplets.CoordinatesVersion + triplets.TunedCoordinatesVersion - 3,
+		Version: triplets.BatchFactoredVersion + triplets.BatchLargeVersion + triplets.TunedVersion + triplets.CoordinatesVersion + triplets.TunedCoordinatesVersion - 4,
 	}
 	dim, starts, origin := declared[triplets.CoordinatesParams]("dim")[0], declared[triplets.CoordinatesParams]("starts")[0], seed[0]
 	if loss <= triplets.CKL {

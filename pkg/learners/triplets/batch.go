@@ -20,10 +20,12 @@ import (
 )
 
 // BatchVersion changes whenever FitBatch gives other numbers for the same input with BatchAccelerated,
-// BatchLineSearch or BatchFixed, and BatchFactoredVersion with BatchFactored.
+// BatchLineSearch or BatchFixed, and BatchFactoredVersion with BatchFactored. BatchLargeVersion changes with any of them for 150 objects
+// or more that triplets connect.
 const (
 	BatchVersion         = 1
 	BatchFactoredVersion = 1
+	BatchLargeVersion    = 2
 )
 
 // BatchMethod is how FitBatch descends.
@@ -166,11 +168,11 @@ type BatchResult struct {
 // is a tenth of that. BenchmarkFitBatchTol makes the table, which is in docs/speed/triplets.md.
 //
 // A component of objects that no triplet and no entry of Initial connects with others is projected
-// on its own. A projection computes the eigenvectors of one sign only, of the rarer; with m the
-// order of the largest component an iteration costs O(m³) and 2 to 8 matrices of the size Σm², with
+// on its own. Below 150 objects a projection computes the eigenvectors of one sign only, of the rarer; with m the
+// order of the largest component an iteration costs O(m³) and 2 to 11 matrices of the size Σm², with
 // BatchFactored up to 20.
 //
-// FitBatch returns an error if there is no object or no triplet, or nine n×n matrices do not fit limits.Memory (20 with
+// FitBatch returns an error if there is no object or no triplet, or twelve n×n matrices do not fit limits.Memory (20 with
 // BatchFactored). It returns one if a triplet fails Check, a parameter is out of range, Initial is not as described or F overflows, and that of ctx once it is done.
 // Contradictory and repeated triplets are allowed: each counts.
 func FitBatch(ctx context.Context, n int, ts []metric.Triplet, p BatchParams) (BatchResult, error) {
@@ -192,7 +194,7 @@ func fitBatch(ctx context.Context, n int, ts []metric.Triplet, p BatchParams) (B
 	if n < 1 {
 		return BatchResult{}, fmt.Errorf("n: %d is not allowed, want at least 1 object", n)
 	}
-	matrices := 9
+	matrices := 12
 	if p.Method == BatchFactored {
 		matrices = 20
 	}

@@ -10,17 +10,21 @@ import (
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/product"
 	"metriclab/internal/vector"
 	"metriclab/pkg/spectral"
 )
 
-// projector projects symmetric matrices of order up to n on the positive semi-definite cone. It
-// computes the eigenvectors of one sign only, of the sign that has fewer. Those of A = QTQᵀ, T
+// projector projects symmetric matrices of order up to n on the positive semi-definite cone.
+//
+// Below the order blocked it computes the eigenvectors of one sign only, of the sign that has fewer. Those of A = QTQᵀ, T
 // tridiagonal, are Q times those of T. Of these inverse iteration finds any one in O(n), once all
 // eigenvalues are known. All of them by QR iterations take three quarters of a full
 // eigendecomposition.
+//
+// From that order on spectral.EigenSym computes all of them, most of it by products of matrices.
 type projector struct {
-	a         []float64 // a copy of the matrix, then the reflectors of Q
+	a         []float64 // a copy of the matrix, then the reflectors of Q; from the order blocked on the upper triangle
 	d, e, tau []float64 // T, and the scalars of the reflectors
 	values    []float64
 	w         []float64 // eigenvectors as rows
@@ -28,6 +32,9 @@ type projector struct {
 	off, lower, middle, upper, work []float64
 	failed                          int // matrices for which inverse iteration failed
 }
+
+// blocked is the order from which on spectral.EigenSym works by blocks. Below, the bits of published results stay.
+const blocked = 150
 
 func newProjector(n int) *projector {
 	vec := func() []float64 { return make([]float64, n) }
@@ -74,7 +81,15 @@ func (p *projector) project(x []float64, n int, definite bool) (values []float64
 			return nil, 0
 		}
 	}
-	values = p.eigenvalues(x, n)
+	var upper *mat.SymDense
+	var all *spectral.EigenSym
+	if n < blocked {
+		values = p.eigenvalues(x, n)
+	} else {
+		upper = p.turned(x, n)
+		all = decomposed(upper, true)
+		values = all.Values(p.values[:n])
+	}
 	size := max(math.Abs(values[0]), math.Abs(values[n-1]))
 	negligible := 4 * eps * size
 	negative, _ := slices.BinarySearch(values, -negligible)
@@ -87,11 +102,18 @@ func (p *projector) project(x []float64, n int, definite bool) (values []float64
 		return kept, 0
 	}
 	removal := negative <= len(kept)
-	theta := kept
+	theta, first := kept, positive
 	if removal {
-		theta = values[:negative]
+		theta, first = values[:negative], 0
 	}
-	w := p.vectors(x, n, theta, !removal, size)
+	w := p.rows(len(theta), n)
+	if all == nil {
+		p.vectors(x, n, theta, w, !removal, size)
+	} else {
+		for i := range theta {
+			all.Vector(w.Data[i*n:(i+1)*n], first+i)
+		}
+	}
 	for i, v := range theta {
 		blas64.Scal(math.Sqrt(math.Abs(v)), vector.Of(w.Data[i*n:(i+1)*n]))
 	}
@@ -99,23 +121,58 @@ func (p *projector) project(x []float64, n int, definite bool) (values []float64
 	if removal {
 		beta = 1
 	}
-	if len(theta) > 0 {
-		blas64.Syrk(blas.Trans, 1, w, beta, blas64.Symmetric{Uplo: blas.Lower, N: n, Stride: n, Data: x})
-	} else {
+	switch {
+	case len(theta) == 0:
 		clear(x)
+	case all != nil:
+		if removal {
+			product.SyrkAdd(blas.Trans, w, upper.RawSymmetric())
+		} else {
+			product.Syrk(blas.Trans, w, upper.RawSymmetric())
+		}
+		for i := range n {
+			for j := range i + 1 {
+				x[i*n+j] = upper.At(j, i)
+			}
+		}
+	default:
+		blas64.Syrk(blas.Trans, 1, w, beta, blas64.Symmetric{Uplo: blas.Lower, N: n, Stride: n, Data: x})
 	}
 	return kept, negative
 }
 
+// turned returns the matrix in the lower triangle of x, in a.
+func (p *projector) turned(x []float64, n int) *mat.SymDense {
+	upper := mat.NewSymDense(n, p.a[:n*n])
+	for i := range n {
+		for j := range i + 1 {
+			upper.SetSym(j, i, x[i*n+j])
+		}
+	}
+	return upper
+}
+
+// decomposed returns the eigenvalues of a, and the eigenvectors if they are wanted.
+func decomposed(a *mat.SymDense, vectors bool) *spectral.EigenSym {
+	var e spectral.EigenSym
+	if !e.Factorize(a, vectors) {
+		panic("triplets: the eigendecomposition of a finite matrix did not converge")
+	}
+	return &e
+}
+
 var impl lapackgonum.Implementation
 
-// eigenvalues returns the eigenvalues of x in ascending order, valid until the next call. It leaves
+// eigenvalues returns the eigenvalues of x in ascending order, valid until the next call. Below the order blocked it leaves
 // T in d and e, and Q in a and tau.
 func (p *projector) eigenvalues(x []float64, n int) []float64 {
 	values := p.values[:n]
 	if n == 1 {
 		copy(values, x)
 		return values
+	}
+	if n >= blocked {
+		return decomposed(p.turned(x, n), false).Values(values)
 	}
 	p.reduce(x, n)
 	copy(values, p.d)
@@ -132,24 +189,26 @@ func (p *projector) reduce(x []float64, n int) {
 	impl.Dsytrd(blas.Lower, n, p.a[:n*n], n, p.d[:n], p.e[:n-1], p.tau[:n-1], p.work, len(p.work))
 }
 
-// vectors returns orthonormal eigenvectors of x, as rows, to the eigenvalues theta, its largest or
-// its smallest, after eigenvalues.
-func (p *projector) vectors(x []float64, n int, theta []float64, largest bool, size float64) blas64.General {
-	k := len(theta)
+// rows returns space for k rows of n numbers.
+func (p *projector) rows(k, n int) blas64.General {
 	if len(p.w) < k*n {
 		p.w = make([]float64, k*n)
 	}
-	w := blas64.General{Rows: k, Cols: n, Stride: n, Data: p.w[:k*n]}
+	return blas64.General{Rows: k, Cols: n, Stride: n, Data: p.w[:k*n]}
+}
+
+// vectors sets the rows of w to orthonormal eigenvectors of x to the eigenvalues theta, its largest or
+// its smallest, after eigenvalues.
+func (p *projector) vectors(x []float64, n int, theta []float64, w blas64.General, largest bool, size float64) {
 	switch {
-	case k == 0:
+	case w.Rows == 0:
 	case p.inverseIteration(p.d[:n], p.e[:n-1], theta, w, size):
 		// Q = diag(1, Q').
-		impl.Dormqr(blas.Right, blas.Trans, k, n-1, n-1, p.a[n:n*n], n, p.tau[:n-1], w.Data[1:], n, p.work, len(p.work))
+		impl.Dormqr(blas.Right, blas.Trans, w.Rows, n-1, n-1, p.a[n:n*n], n, p.tau[:n-1], w.Data[1:], n, p.work, len(p.work))
 	default:
 		p.failed++
 		p.all(x, n, w, largest)
 	}
-	return w
 }
 
 // inverseIteration sets the rows of w to orthonormal eigenvectors of the tridiagonal matrix (d, e)

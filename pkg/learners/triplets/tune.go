@@ -13,7 +13,7 @@ import (
 	"metriclab/pkg/metric"
 )
 
-// TunedVersion changes whenever FitTuned gives other numbers for the same input while BatchVersion and BatchFactoredVersion stay.
+// TunedVersion changes whenever FitTuned gives other numbers for the same input while those of FitBatch stay.
 const TunedVersion = 1
 
 // DefaultTau is the weight of the trace that FitTuned takes if there are too few questions to choose it.

@@ -32,7 +32,7 @@ var BatchCost = experiment.Spec{
 		if scale == experiment.Smoke {
 			s.Objects = []int{10, 20, 40}
 		}
-		return []experiment.Cell{{Name: "steps", Dataset: "points in R50", Settings: s, Methods: map[string]int{"batch": triplets.BatchVersion}}}
+		return []experiment.Cell{{Name: "steps", Dataset: "points in R50", Settings: s, Methods: map[string]int{"batch": triplets.BatchVersion, "large batch": triplets.BatchLargeVersion}}}
 	},
 	Trials: experiment.Trials(judge.MinTrials),
 	Columns: experiment.Columns{

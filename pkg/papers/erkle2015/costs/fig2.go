@@ -77,7 +77,7 @@ var Fig2 = experiment.Spec{
 }
 
 // fig2Versions are those of what is timed.
-var fig2Versions = map[string]int{"ERKLE": triplets.ERKLEVersion, "large ERKLE": triplets.ERKLELargeVersion, "batch": triplets.BatchVersion, "released": triplets.ReleasedVersion}
+var fig2Versions = map[string]int{"ERKLE": triplets.ERKLEVersion, "large ERKLE": triplets.ERKLELargeVersion, "batch": triplets.BatchVersion, "large batch": triplets.BatchLargeVersion, "released": triplets.ReleasedVersion}
 
 var fig2Kinds = []experiment.Kind{
 	{Name: fig2Pass, Meaning: "a pass of PA-ERKLE over 2n triplets, after so many of them"},

@@ -19,9 +19,8 @@ var Fig2Curves = experiment.Spec{
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		d := protocol.DataSetOf(protocol.Synthetic5000)
 		s := d.Settings(scale)
-		online := map[string]int{"ERKLE": triplets.ERKLEVersion, "large ERKLE": triplets.ERKLELargeVersion, "batch": triplets.BatchVersion}
-		// GNMDS uses no ERKLE. Its published jobs, of three hours, have the versions of their day in their keys.
-		steps := map[string]int{"ERKLE": 3, "large ERKLE": 4, "batch": triplets.BatchVersion}
+		online := map[string]int{"ERKLE": triplets.ERKLEVersion, "large ERKLE": triplets.ERKLELargeVersion}
+		steps := map[string]int{"batch": triplets.BatchVersion}
 		cells := []experiment.Cell{d.Cell(scale, protocol.PAERKLE, ErrorsOnline{s, protocol.PAERKLE}, online)}
 		for _, name := range LargerSteps {
 			cells = append(cells, d.Cell(scale, name, errorsSteps{s, name, protocol.List[float64]{curvesDelta}, nil}, steps))

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -117,8 +118,13 @@ func (d DataSet) Settings(scale experiment.Scale) SplitSettings {
 	return SplitSettings{d.Name, d.At(scale)}
 }
 
-// Cell is a cell about the data set at a scale.
+// Cell is a cell about the data set at a scale. Batch fits of many objects have a version of their own.
 func (d DataSet) Cell(scale experiment.Scale, name string, settings any, methods map[string]int) experiment.Cell {
+	const many = 150 // see triplets.BatchLargeVersion
+	if _, batch := methods["batch"]; batch && d.At(scale).Objects >= many {
+		methods = maps.Clone(methods)
+		methods["large batch"] = triplets.BatchLargeVersion
+	}
 	return experiment.Cell{Name: name, Dataset: d.DatasetAt(scale), Settings: settings, Methods: methods, Supplied: IsSupplied(d.Name)}
 }
 
