@@ -42,7 +42,7 @@ var Fig2Errors = experiment.Spec{
 	ID:      "erkle2015/fig2-errors",
 	Title:   "500 objects: error of PA-ERKLE and of GNMDS with few gradient steps per mini-batch",
 	Source:  "Section 5.2, Fig. 2b, at a tenth of its size",
-	Version: 1,
+	Version: 2,
 	Cells: func(scale experiment.Scale) []experiment.Cell {
 		d := protocol.DataSetOf(protocol.Synthetic500)
 		s, tau := d.Settings(scale), protocol.TauOf(protocol.Synthetic500, protocol.GNMDSBatch)

@@ -17,7 +17,7 @@ type TauChoice struct{ Validated, BestOnTest, AtEnd float64 }
 // TauChosen are the choices by data set and method; a test compares them with the committed table.
 var TauChosen = map[string]map[string]TauChoice{
 	SyntheticPoints: {GNMDSBatch: {0.001, 0.001, 1}, STEBatch: {1, 1, 0.1}, CKLBatch: {1, 10, 1}},
-	Synthetic500:    {GNMDSBatch: {0.0001, 0.0001, 0.0001}},
+	Synthetic500:    {GNMDSBatch: {0.001, 0.0001, 0.0001}},
 	Music:           {GNMDSBatch: {1, 1, 10}, STEBatch: {1, 1, 1}, CKLBatch: {0.1, 0.1, 0.01}},
 	Material:        {GNMDSBatch: {1, 1, 10}, STEBatch: {1, 1, 10}, CKLBatch: {1, 10, 10}},
 	MaterialOwn:     {GNMDSBatch: {1, 1, 10}, STEBatch: {1, 1, 10}, CKLBatch: {1, 10, 1}},
