@@ -379,7 +379,7 @@ func drawFig2Steps(t, times *table.Table) (plots.Drawing, error) {
 		Caption: plots.Caption{
 			Shows:     "Time of one batch step and of a pass of PA-ERKLE, one update for each of 2n triplets, against the number of objects. Lines go through means over trials; dotted ones, which go on to the paper's n, are power laws c·nᵖ fitted to the logarithms of the times of steps in each trial.",
 			Data:      fig2Data,
-			Protocol:  fig2Protocol + "Our full eigendecomposition is by divide and conquer; FitBatch takes it, too, from 150 objects on. The named program is GNMDS as van der Maaten and Weinberger released it, whose matrix is not symmetric: a general eigendecomposition, gonum's, at the largest n in the first trial.",
+			Protocol:  fig2Protocol + "Our full eigendecomposition is by divide and conquer; FitBatch takes it, too, from 150 objects on, and adds up the eigenvectors of one sign. The named program is GNMDS as van der Maaten and Weinberger released it, whose matrix is not symmetric: a general eigendecomposition, gonum's, at the largest n in the first trial.",
 			Intervals: experiment.TrialsNote(t, ""),
 		},
 	}, nil
