@@ -24,6 +24,19 @@ func symmetricOf(n int, entry func(i, j int) float64) *mat.SymDense {
 	return a
 }
 
+// tridiagonalOf returns the tridiagonal matrix with the diagonal d, and e beside it.
+func tridiagonalOf(d, e []float64) *mat.SymDense {
+	return symmetricOf(len(d), func(i, j int) float64 {
+		switch j - i {
+		case 0:
+			return d[i]
+		case 1:
+			return e[i]
+		}
+		return 0
+	})
+}
+
 // tridiagonals are matrices that are hard for divide and conquer, or deflate in ways of their own.
 func tridiagonals(rng *rand.Rand, n int) map[string][2][]float64 {
 	all := make(map[string][2][]float64)
@@ -123,15 +136,7 @@ func TestDivide(t *testing.T) {
 		for name, m := range tridiagonals(rng, n) {
 			name = fmt.Sprintf("%s, n = %d", name, n)
 			d, e := m[0], m[1]
-			a := symmetricOf(n, func(i, j int) float64 {
-				switch j - i {
-				case 0:
-					return d[i]
-				case 1:
-					return e[i]
-				}
-				return 0
-			})
+			a := tridiagonalOf(d, e)
 			values := slices.Clone(d)
 			v, ok := tridiagonalByDivision(values, slices.Clone(e))
 			if !ok {

@@ -28,15 +28,7 @@ func TestQL(t *testing.T) {
 				continue
 			}
 			vectors := mat.DenseCopyOf(mat.NewDense(n, n, rows).T())
-			a := symmetricOf(n, func(i, j int) float64 {
-				switch j - i {
-				case 0:
-					return d[i]
-				case 1:
-					return e[i]
-				}
-				return 0
-			})
+			a := tridiagonalOf(d, e)
 			checkPairs(t, name, a, values, vectors)
 			for j := range n {
 				alone, column := slices.Clone(d), slices.Clone(one[j*n:(j+1)*n])
