@@ -211,15 +211,7 @@ func TestReduce(t *testing.T) {
 				q.Set(i, i, 1)
 			}
 			r.applyTo(q.RawMatrix().Data)
-			tri := symmetricOf(n, func(i, j int) float64 {
-				switch j - i {
-				case 0:
-					return d[i]
-				case 1:
-					return e[i]
-				}
-				return 0
-			})
+			tri := tridiagonalOf(d, e)
 			var qt, qtq, gram mat.Dense
 			qt.Mul(q.T(), mat.DenseCopyOf(tri))
 			qtq.Mul(&qt, q)

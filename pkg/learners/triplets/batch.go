@@ -20,13 +20,16 @@ import (
 )
 
 // BatchVersion changes whenever FitBatch gives other numbers for the same input with BatchAccelerated,
-// BatchLineSearch or BatchFixed, and BatchFactoredVersion with BatchFactored. BatchLargeVersion changes with any of them for 150 objects
-// or more that triplets connect.
+// BatchLineSearch or BatchFixed, and BatchFactoredVersion with BatchFactored. BatchLargeVersion changes with any of them for BatchLarge
+// objects or more that triplets connect.
 const (
 	BatchVersion         = 1
 	BatchFactoredVersion = 1
 	BatchLargeVersion    = 2
 )
+
+// BatchLarge is the number of connected objects from which on projections work by blocks. Below, the bits of published results stay.
+const BatchLarge = 150
 
 // BatchMethod is how FitBatch descends.
 type BatchMethod int
@@ -168,7 +171,7 @@ type BatchResult struct {
 // is a tenth of that. BenchmarkFitBatchTol makes the table, which is in docs/speed/triplets.md.
 //
 // A component of objects that no triplet and no entry of Initial connects with others is projected
-// on its own. Below 150 objects a projection computes the eigenvectors of one sign only, of the rarer; with m the
+// on its own. Below BatchLarge objects a projection computes the eigenvectors of one sign only, of the rarer; with m the
 // order of the largest component an iteration costs O(m³) and 2 to 11 matrices of the size Σm², with
 // BatchFactored up to 20.
 //

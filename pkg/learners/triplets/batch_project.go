@@ -17,14 +17,14 @@ import (
 
 // projector projects symmetric matrices of order up to n on the positive semi-definite cone.
 //
-// Below the order blocked it computes the eigenvectors of one sign only, of the sign that has fewer. Those of A = QTQᵀ, T
+// Below the order BatchLarge it computes the eigenvectors of one sign only, of the sign that has fewer. Those of A = QTQᵀ, T
 // tridiagonal, are Q times those of T. Of these inverse iteration finds any one in O(n), once all
 // eigenvalues are known. All of them by QR iterations take three quarters of a full
 // eigendecomposition.
 //
 // From that order on spectral.EigenSym computes all of them, most of it by products of matrices.
 type projector struct {
-	a         []float64 // a copy of the matrix, then the reflectors of Q; from the order blocked on the upper triangle
+	a         []float64 // a copy of the matrix, then the reflectors of Q; from the order BatchLarge on the upper triangle
 	d, e, tau []float64 // T, and the scalars of the reflectors
 	values    []float64
 	w         []float64 // eigenvectors as rows
@@ -32,9 +32,6 @@ type projector struct {
 	off, lower, middle, upper, work []float64
 	failed                          int // matrices for which inverse iteration failed
 }
-
-// blocked is the order from which on spectral.EigenSym works by blocks. Below, the bits of published results stay.
-const blocked = 150
 
 func newProjector(n int) *projector {
 	vec := func() []float64 { return make([]float64, n) }
@@ -83,7 +80,7 @@ func (p *projector) project(x []float64, n int, definite bool) (values []float64
 	}
 	var upper *mat.SymDense
 	var all *spectral.EigenSym
-	if n < blocked {
+	if n < BatchLarge {
 		values = p.eigenvalues(x, n)
 	} else {
 		upper = p.turned(x, n)
@@ -163,7 +160,7 @@ func decomposed(a *mat.SymDense, vectors bool) *spectral.EigenSym {
 
 var impl lapackgonum.Implementation
 
-// eigenvalues returns the eigenvalues of x in ascending order, valid until the next call. Below the order blocked it leaves
+// eigenvalues returns the eigenvalues of x in ascending order, valid until the next call. Below the order BatchLarge it leaves
 // T in d and e, and Q in a and tau.
 func (p *projector) eigenvalues(x []float64, n int) []float64 {
 	values := p.values[:n]
@@ -171,7 +168,7 @@ func (p *projector) eigenvalues(x []float64, n int) []float64 {
 		copy(values, x)
 		return values
 	}
-	if n >= blocked {
+	if n >= BatchLarge {
 		return decomposed(p.turned(x, n), false).Values(values)
 	}
 	p.reduce(x, n)

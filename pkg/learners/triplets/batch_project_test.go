@@ -20,7 +20,7 @@ const projectTol = 1e-12
 // iteration too: multiple and clustered eigenvalues, T that falls apart.
 func TestProject(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
-	for _, n := range []int{1, 2, 3, 10, 60, 120, blocked} {
+	for _, n := range []int{1, 2, 3, 10, 60, 120, BatchLarge} {
 		for name, f := range map[string]func(i int) float64{
 			"normal":       func(int) float64 { return rng.NormFloat64() },
 			"few negative": func(i int) float64 { return float64(i - min(n/5, 3)) },

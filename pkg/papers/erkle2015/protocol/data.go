@@ -120,8 +120,7 @@ func (d DataSet) Settings(scale experiment.Scale) SplitSettings {
 
 // Cell is a cell about the data set at a scale. Batch fits of many objects have a version of their own.
 func (d DataSet) Cell(scale experiment.Scale, name string, settings any, methods map[string]int) experiment.Cell {
-	const many = 150 // see triplets.BatchLargeVersion
-	if _, batch := methods["batch"]; batch && d.At(scale).Objects >= many {
+	if _, batch := methods["batch"]; batch && d.At(scale).Objects >= triplets.BatchLarge {
 		methods = maps.Clone(methods)
 		methods["large batch"] = triplets.BatchLargeVersion
 	}
