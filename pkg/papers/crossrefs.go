@@ -56,7 +56,7 @@ func SectionOf(s experiment.Spec, c experiment.Claim) (section Section, ok bool)
 // part of a protocol.
 var learnersOf = map[string][]string{
 	"LogDet": {"itml"}, "KernelLogDet": {"kernel-itml"}, "KernelPOLA": {"kernel-pola"}, "kernel POLA, Gaussian": {"kernel-pola"}, "kernel POLA": {"kernel-pola"}, "batch POLA": {"pola-batch"},
-	"batch": {"gnmds", "ste", "ckl"}, "batch, factored": {"gnmds", "ste", "ckl"}, "large ERKLE": {"erkle"},
+	"batch": {"gnmds", "ste", "ckl"}, "batch, factored": {"gnmds", "ste", "ckl"}, "large batch": {"gnmds", "ste", "ckl"}, "large ERKLE": {"erkle"},
 	"coordinates": nil,
 	"1-NN":        nil,
 	"EM":          nil,
