@@ -20,6 +20,22 @@ func symvSumAVX2(int, *float64, int, int, *float64, *float64, *float64, *float64
 	panic("product: no assembly")
 }
 
+func gemvAVX2(int, int, *float64, int, *float64, *float64, *float64, *float64, *float64, *float64) {
+	panic("product: no assembly")
+}
+
+func gemvBothAVX2(int, int, *float64, int, *float64, *float64, *float64, *float64, *float64, *float64) {
+	panic("product: no assembly")
+}
+
+func gerGemvAVX2(int, int, *float64, int, *float64, *float64, *float64, *float64, *float64, *float64) {
+	panic("product: no assembly")
+}
+
+func gerGemvBothAVX2(int, int, *float64, int, *float64, *float64, *float64, *float64, *float64, *float64) {
+	panic("product: no assembly")
+}
+
 func copyAVX2(int, *float64, int, *float64) { panic("product: no assembly") }
 
 func copyAVX512(int, *float64, int, *float64) { panic("product: no assembly") }

@@ -790,6 +790,537 @@ store:
 	VZEROUPPER
 	RET
 
+// func gemvAVX2(m int, n int, a *float64, stride int, s *float64, t *float64, x *float64, y *float64, c *float64, z *float64)
+// Requires: AVX, AVX2
+TEXT ·gemvAVX2(SB), NOSPLIT, $0-80
+	MOVQ m+0(FP), AX
+	MOVQ a+16(FP), CX
+	MOVQ stride+24(FP), DX
+	SHLQ $0x03, DX
+	MOVQ y+56(FP), R10
+
+rows:
+	MOVQ   CX, BX
+	LEAQ   (BX)(DX*2), SI
+	LEAQ   (SI)(DX*2), DI
+	LEAQ   (DI)(DX*2), R8
+	LEAQ   (R8)(DX*2), CX
+	MOVQ   x+48(FP), R9
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	MOVQ   n+8(FP), R11
+	SUBQ   $0x04, R11
+	JL     rest
+
+columns:
+	VMOVUPD    (R9), Y4
+	VMULPD     (BX), Y4, Y6
+	VMULPD     (BX)(DX*1), Y4, Y7
+	VPERM2F128 $0x20, Y7, Y6, Y5
+	VPERM2F128 $0x31, Y7, Y6, Y7
+	VADDPD     Y5, Y0, Y0
+	VADDPD     Y7, Y0, Y0
+	VMULPD     (SI), Y4, Y6
+	VMULPD     (SI)(DX*1), Y4, Y7
+	VPERM2F128 $0x20, Y7, Y6, Y5
+	VPERM2F128 $0x31, Y7, Y6, Y7
+	VADDPD     Y5, Y1, Y1
+	VADDPD     Y7, Y1, Y1
+	VMULPD     (DI), Y4, Y6
+	VMULPD     (DI)(DX*1), Y4, Y7
+	VPERM2F128 $0x20, Y7, Y6, Y5
+	VPERM2F128 $0x31, Y7, Y6, Y7
+	VADDPD     Y5, Y2, Y2
+	VADDPD     Y7, Y2, Y2
+	VMULPD     (R8), Y4, Y6
+	VMULPD     (R8)(DX*1), Y4, Y4
+	VPERM2F128 $0x20, Y4, Y6, Y5
+	VPERM2F128 $0x31, Y4, Y6, Y4
+	VADDPD     Y5, Y3, Y3
+	VADDPD     Y4, Y3, Y3
+	ADDQ       $0x20, BX
+	ADDQ       $0x20, SI
+	ADDQ       $0x20, DI
+	ADDQ       $0x20, R8
+	ADDQ       $0x20, R9
+	SUBQ       $0x04, R11
+	JGE        columns
+
+rest:
+	TESTQ       $0x00000002, R11
+	JZ          sum
+	VMOVUPD     (R9), X4
+	VMULPD      (BX), X4, X8
+	VMULPD      (BX)(DX*1), X4, X5
+	VINSERTF128 $0x01, X5, Y8, Y8
+	VADDPD      Y8, Y0, Y0
+	VMULPD      (SI), X4, X8
+	VMULPD      (SI)(DX*1), X4, X5
+	VINSERTF128 $0x01, X5, Y8, Y8
+	VADDPD      Y8, Y1, Y1
+	VMULPD      (DI), X4, X8
+	VMULPD      (DI)(DX*1), X4, X5
+	VINSERTF128 $0x01, X5, Y8, Y8
+	VADDPD      Y8, Y2, Y2
+	VMULPD      (R8), X4, X8
+	VMULPD      (R8)(DX*1), X4, X4
+	VINSERTF128 $0x01, X4, Y8, Y8
+	VADDPD      Y8, Y3, Y3
+	ADDQ        $0x10, BX
+	ADDQ        $0x10, SI
+	ADDQ        $0x10, DI
+	ADDQ        $0x10, R8
+	ADDQ        $0x10, R9
+
+sum:
+	VHADDPD Y1, Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VHADDPD Y3, Y2, Y2
+	VPERMPD $0xd8, Y2, Y2
+	TESTQ   $0x00000001, R11
+	JZ      store
+
+	// The last column, of which no row has a fellow.
+	VBROADCASTSD (R9), Y4
+	VMOVSD       (BX), X1
+	VMOVHPD      (BX)(DX*1), X1, X1
+	VMOVSD       (SI), X3
+	VMOVHPD      (SI)(DX*1), X3, X3
+	VINSERTF128  $0x01, X3, Y1, Y1
+	VMULPD       Y1, Y4, Y1
+	VADDPD       Y1, Y0, Y0
+	VMOVSD       (DI), X3
+	VMOVHPD      (DI)(DX*1), X3, X3
+	VMOVSD       (R8), X1
+	VMOVHPD      (R8)(DX*1), X1, X1
+	VINSERTF128  $0x01, X1, Y3, Y3
+	VMULPD       Y3, Y4, Y1
+	VADDPD       Y1, Y2, Y2
+
+store:
+	VADDPD  (R10), Y0, Y0
+	VMOVUPD Y0, (R10)
+	VADDPD  32(R10), Y2, Y2
+	VMOVUPD Y2, 32(R10)
+	ADDQ    $0x00000040, R10
+	SUBQ    $0x00000008, AX
+	JNZ     rows
+	VZEROUPPER
+	RET
+
+// func gemvBothAVX2(m int, n int, a *float64, stride int, s *float64, t *float64, x *float64, y *float64, c *float64, z *float64)
+// Requires: AVX, AVX2
+TEXT ·gemvBothAVX2(SB), NOSPLIT, $0-80
+	MOVQ m+0(FP), AX
+	MOVQ a+16(FP), CX
+	MOVQ stride+24(FP), DX
+	SHLQ $0x03, DX
+	MOVQ y+56(FP), R8
+	MOVQ c+64(FP), R9
+
+rows:
+	MOVQ         CX, BX
+	LEAQ         (BX)(DX*2), SI
+	LEAQ         (SI)(DX*2), CX
+	MOVQ         x+48(FP), DI
+	MOVQ         z+72(FP), R10
+	VBROADCASTSD (R9), Y0
+	VBROADCASTSD 8(R9), Y1
+	VBROADCASTSD 16(R9), Y2
+	VBROADCASTSD 24(R9), Y3
+	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	MOVQ         n+8(FP), R11
+	SUBQ         $0x04, R11
+	JL           rest
+
+columns:
+	VMOVUPD    (DI), Y6
+	VMOVUPD    (R10), Y7
+	VMOVUPD    (BX), Y8
+	VMULPD     Y8, Y6, Y9
+	VMULPD     Y8, Y0, Y8
+	VADDPD     Y8, Y7, Y7
+	VMOVUPD    (BX)(DX*1), Y8
+	VMULPD     Y8, Y6, Y10
+	VMULPD     Y8, Y1, Y8
+	VADDPD     Y8, Y7, Y7
+	VPERM2F128 $0x20, Y10, Y9, Y8
+	VPERM2F128 $0x31, Y10, Y9, Y10
+	VADDPD     Y8, Y4, Y4
+	VADDPD     Y10, Y4, Y4
+	VMOVUPD    (SI), Y8
+	VMULPD     Y8, Y6, Y9
+	VMULPD     Y8, Y2, Y8
+	VADDPD     Y8, Y7, Y7
+	VMOVUPD    (SI)(DX*1), Y8
+	VMULPD     Y8, Y6, Y6
+	VMULPD     Y8, Y3, Y8
+	VADDPD     Y8, Y7, Y7
+	VPERM2F128 $0x20, Y6, Y9, Y8
+	VPERM2F128 $0x31, Y6, Y9, Y6
+	VADDPD     Y8, Y5, Y5
+	VADDPD     Y6, Y5, Y5
+	VMOVUPD    Y7, (R10)
+	ADDQ       $0x20, BX
+	ADDQ       $0x20, SI
+	ADDQ       $0x20, DI
+	ADDQ       $0x20, R10
+	SUBQ       $0x04, R11
+	JGE        columns
+
+rest:
+	TESTQ       $0x00000002, R11
+	JZ          sum
+	VMOVUPD     (DI), X6
+	VMOVUPD     (R10), X7
+	VMOVUPD     (BX), X8
+	VMULPD      X8, X6, X11
+	VMULPD      X8, X0, X8
+	VADDPD      X8, X7, X7
+	VMOVUPD     (BX)(DX*1), X8
+	VMULPD      X8, X6, X0
+	VMULPD      X8, X1, X8
+	VADDPD      X8, X7, X7
+	VINSERTF128 $0x01, X0, Y11, Y11
+	VADDPD      Y11, Y4, Y4
+	VMOVUPD     (SI), X8
+	VMULPD      X8, X6, X11
+	VMULPD      X8, X2, X8
+	VADDPD      X8, X7, X7
+	VMOVUPD     (SI)(DX*1), X8
+	VMULPD      X8, X6, X0
+	VMULPD      X8, X3, X8
+	VADDPD      X8, X7, X7
+	VINSERTF128 $0x01, X0, Y11, Y11
+	VADDPD      Y11, Y5, Y5
+	VMOVUPD     X7, (R10)
+	ADDQ        $0x10, BX
+	ADDQ        $0x10, SI
+	ADDQ        $0x10, DI
+	ADDQ        $0x10, R10
+
+sum:
+	VHADDPD Y5, Y4, Y4
+	VPERMPD $0xd8, Y4, Y4
+	TESTQ   $0x00000001, R11
+	JZ      store
+
+	// The last column, of which no row has a fellow.
+	VBROADCASTSD (DI), Y0
+	VMOVSD       (R10), X1
+	VMOVSD       (BX), X5
+	VMOVHPD      (BX)(DX*1), X5, X5
+	VMOVSD       (SI), X2
+	VMOVHPD      (SI)(DX*1), X2, X2
+	VINSERTF128  $0x01, X2, Y5, Y5
+	VMULPD       Y5, Y0, Y0
+	VADDPD       Y0, Y4, Y4
+	VMULPD       (R9), Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X2
+	VADDSD       X5, X1, X1
+	VUNPCKHPD    X5, X5, X5
+	VADDSD       X5, X1, X1
+	VADDSD       X2, X1, X1
+	VUNPCKHPD    X2, X2, X2
+	VADDSD       X2, X1, X1
+	VMOVSD       X1, (R10)
+
+store:
+	VADDPD  (R8), Y4, Y4
+	VMOVUPD Y4, (R8)
+	ADDQ    $0x00000020, R8
+	ADDQ    $0x00000020, R9
+	SUBQ    $0x00000004, AX
+	JNZ     rows
+	VZEROUPPER
+	RET
+
+// func gerGemvAVX2(m int, n int, a *float64, stride int, s *float64, t *float64, x *float64, y *float64, c *float64, z *float64)
+// Requires: AVX, AVX2
+TEXT ·gerGemvAVX2(SB), NOSPLIT, $0-80
+	MOVQ m+0(FP), AX
+	MOVQ a+16(FP), CX
+	MOVQ stride+24(FP), DX
+	SHLQ $0x03, DX
+	MOVQ y+56(FP), R8
+	MOVQ s+32(FP), R9
+
+rows:
+	MOVQ         CX, BX
+	LEAQ         (BX)(DX*2), SI
+	LEAQ         (SI)(DX*2), CX
+	MOVQ         x+48(FP), DI
+	MOVQ         t+40(FP), R10
+	VBROADCASTSD (R9), Y0
+	VBROADCASTSD 8(R9), Y1
+	VBROADCASTSD 16(R9), Y2
+	VBROADCASTSD 24(R9), Y3
+	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	MOVQ         n+8(FP), R11
+	SUBQ         $0x04, R11
+	JL           rest
+
+columns:
+	VMOVUPD    (DI), Y6
+	VMULPD     (R10), Y0, Y7
+	VADDPD     (BX), Y7, Y7
+	VMOVUPD    Y7, (BX)
+	VMULPD     Y7, Y6, Y8
+	VMULPD     (R10), Y1, Y7
+	VADDPD     (BX)(DX*1), Y7, Y7
+	VMOVUPD    Y7, (BX)(DX*1)
+	VMULPD     Y7, Y6, Y9
+	VPERM2F128 $0x20, Y9, Y8, Y7
+	VPERM2F128 $0x31, Y9, Y8, Y9
+	VADDPD     Y7, Y4, Y4
+	VADDPD     Y9, Y4, Y4
+	VMULPD     (R10), Y2, Y7
+	VADDPD     (SI), Y7, Y7
+	VMOVUPD    Y7, (SI)
+	VMULPD     Y7, Y6, Y8
+	VMULPD     (R10), Y3, Y7
+	VADDPD     (SI)(DX*1), Y7, Y7
+	VMOVUPD    Y7, (SI)(DX*1)
+	VMULPD     Y7, Y6, Y6
+	VPERM2F128 $0x20, Y6, Y8, Y7
+	VPERM2F128 $0x31, Y6, Y8, Y6
+	VADDPD     Y7, Y5, Y5
+	VADDPD     Y6, Y5, Y5
+	ADDQ       $0x20, BX
+	ADDQ       $0x20, SI
+	ADDQ       $0x20, DI
+	ADDQ       $0x20, R10
+	SUBQ       $0x04, R11
+	JGE        columns
+
+rest:
+	TESTQ       $0x00000002, R11
+	JZ          sum
+	VMOVUPD     (DI), X6
+	VMULPD      (R10), X0, X0
+	VADDPD      (BX), X0, X0
+	VMOVUPD     X0, (BX)
+	VMULPD      X0, X6, X10
+	VMULPD      (R10), X1, X0
+	VADDPD      (BX)(DX*1), X0, X0
+	VMOVUPD     X0, (BX)(DX*1)
+	VMULPD      X0, X6, X0
+	VINSERTF128 $0x01, X0, Y10, Y10
+	VADDPD      Y10, Y4, Y4
+	VMULPD      (R10), X2, X0
+	VADDPD      (SI), X0, X0
+	VMOVUPD     X0, (SI)
+	VMULPD      X0, X6, X10
+	VMULPD      (R10), X3, X0
+	VADDPD      (SI)(DX*1), X0, X0
+	VMOVUPD     X0, (SI)(DX*1)
+	VMULPD      X0, X6, X0
+	VINSERTF128 $0x01, X0, Y10, Y10
+	VADDPD      Y10, Y5, Y5
+	ADDQ        $0x10, BX
+	ADDQ        $0x10, SI
+	ADDQ        $0x10, DI
+	ADDQ        $0x10, R10
+
+sum:
+	VHADDPD Y5, Y4, Y4
+	VPERMPD $0xd8, Y4, Y4
+	TESTQ   $0x00000001, R11
+	JZ      store
+
+	// The last column, of which no row has a fellow.
+	VBROADCASTSD (DI), Y0
+	VBROADCASTSD (R10), Y1
+	VMOVSD       (BX), X5
+	VMOVHPD      (BX)(DX*1), X5, X5
+	VMOVSD       (SI), X2
+	VMOVHPD      (SI)(DX*1), X2, X2
+	VINSERTF128  $0x01, X2, Y5, Y5
+	VMULPD       (R9), Y1, Y1
+	VADDPD       Y1, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X2
+	VMOVLPD      X5, (BX)
+	VMOVHPD      X5, (BX)(DX*1)
+	VMOVLPD      X2, (SI)
+	VMOVHPD      X2, (SI)(DX*1)
+	VMULPD       Y5, Y0, Y0
+	VADDPD       Y0, Y4, Y4
+
+store:
+	VADDPD  (R8), Y4, Y4
+	VMOVUPD Y4, (R8)
+	ADDQ    $0x00000020, R8
+	ADDQ    $0x00000020, R9
+	SUBQ    $0x00000004, AX
+	JNZ     rows
+	VZEROUPPER
+	RET
+
+// func gerGemvBothAVX2(m int, n int, a *float64, stride int, s *float64, t *float64, x *float64, y *float64, c *float64, z *float64)
+// Requires: AVX, AVX2
+TEXT ·gerGemvBothAVX2(SB), NOSPLIT, $0-80
+	MOVQ m+0(FP), AX
+	MOVQ a+16(FP), CX
+	MOVQ stride+24(FP), DX
+	SHLQ $0x03, DX
+	MOVQ y+56(FP), R8
+	MOVQ s+32(FP), R9
+	MOVQ c+64(FP), R11
+
+rows:
+	MOVQ         CX, BX
+	LEAQ         (BX)(DX*2), SI
+	LEAQ         (SI)(DX*2), CX
+	MOVQ         x+48(FP), DI
+	MOVQ         t+40(FP), R10
+	VBROADCASTSD (R9), Y0
+	VBROADCASTSD 8(R9), Y1
+	VBROADCASTSD 16(R9), Y2
+	VBROADCASTSD 24(R9), Y3
+	MOVQ         z+72(FP), R12
+	VBROADCASTSD (R11), Y4
+	VBROADCASTSD 8(R11), Y5
+	VBROADCASTSD 16(R11), Y6
+	VBROADCASTSD 24(R11), Y7
+	VXORPD       Y8, Y8, Y8
+	VXORPD       Y9, Y9, Y9
+	MOVQ         n+8(FP), R13
+	SUBQ         $0x04, R13
+	JL           rest
+
+columns:
+	VMOVUPD    (DI), Y10
+	VMOVUPD    (R12), Y11
+	VMULPD     (R10), Y0, Y12
+	VADDPD     (BX), Y12, Y12
+	VMOVUPD    Y12, (BX)
+	VMULPD     Y12, Y10, Y13
+	VMULPD     Y12, Y4, Y12
+	VADDPD     Y12, Y11, Y11
+	VMULPD     (R10), Y1, Y12
+	VADDPD     (BX)(DX*1), Y12, Y12
+	VMOVUPD    Y12, (BX)(DX*1)
+	VMULPD     Y12, Y10, Y14
+	VMULPD     Y12, Y5, Y12
+	VADDPD     Y12, Y11, Y11
+	VPERM2F128 $0x20, Y14, Y13, Y12
+	VPERM2F128 $0x31, Y14, Y13, Y14
+	VADDPD     Y12, Y8, Y8
+	VADDPD     Y14, Y8, Y8
+	VMULPD     (R10), Y2, Y12
+	VADDPD     (SI), Y12, Y12
+	VMOVUPD    Y12, (SI)
+	VMULPD     Y12, Y10, Y13
+	VMULPD     Y12, Y6, Y12
+	VADDPD     Y12, Y11, Y11
+	VMULPD     (R10), Y3, Y12
+	VADDPD     (SI)(DX*1), Y12, Y12
+	VMOVUPD    Y12, (SI)(DX*1)
+	VMULPD     Y12, Y10, Y10
+	VMULPD     Y12, Y7, Y12
+	VADDPD     Y12, Y11, Y11
+	VPERM2F128 $0x20, Y10, Y13, Y12
+	VPERM2F128 $0x31, Y10, Y13, Y10
+	VADDPD     Y12, Y9, Y9
+	VADDPD     Y10, Y9, Y9
+	VMOVUPD    Y11, (R12)
+	ADDQ       $0x20, BX
+	ADDQ       $0x20, SI
+	ADDQ       $0x20, DI
+	ADDQ       $0x20, R10
+	ADDQ       $0x20, R12
+	SUBQ       $0x04, R13
+	JGE        columns
+
+rest:
+	TESTQ       $0x00000002, R13
+	JZ          sum
+	VMOVUPD     (DI), X10
+	VMOVUPD     (R12), X11
+	VMULPD      (R10), X0, X0
+	VADDPD      (BX), X0, X0
+	VMOVUPD     X0, (BX)
+	VMULPD      X0, X10, X15
+	VMULPD      X0, X4, X0
+	VADDPD      X0, X11, X11
+	VMULPD      (R10), X1, X0
+	VADDPD      (BX)(DX*1), X0, X0
+	VMOVUPD     X0, (BX)(DX*1)
+	VMULPD      X0, X10, X1
+	VMULPD      X0, X5, X0
+	VADDPD      X0, X11, X11
+	VINSERTF128 $0x01, X1, Y15, Y15
+	VADDPD      Y15, Y8, Y8
+	VMULPD      (R10), X2, X0
+	VADDPD      (SI), X0, X0
+	VMOVUPD     X0, (SI)
+	VMULPD      X0, X10, X15
+	VMULPD      X0, X6, X0
+	VADDPD      X0, X11, X11
+	VMULPD      (R10), X3, X0
+	VADDPD      (SI)(DX*1), X0, X0
+	VMOVUPD     X0, (SI)(DX*1)
+	VMULPD      X0, X10, X1
+	VMULPD      X0, X7, X0
+	VADDPD      X0, X11, X11
+	VINSERTF128 $0x01, X1, Y15, Y15
+	VADDPD      Y15, Y9, Y9
+	VMOVUPD     X11, (R12)
+	ADDQ        $0x10, BX
+	ADDQ        $0x10, SI
+	ADDQ        $0x10, DI
+	ADDQ        $0x10, R10
+	ADDQ        $0x10, R12
+
+sum:
+	VHADDPD Y9, Y8, Y8
+	VPERMPD $0xd8, Y8, Y8
+	TESTQ   $0x00000001, R13
+	JZ      store
+
+	// The last column, of which no row has a fellow.
+	VBROADCASTSD (DI), Y0
+	VMOVSD       (R12), X2
+	VBROADCASTSD (R10), Y1
+	VMOVSD       (BX), X9
+	VMOVHPD      (BX)(DX*1), X9, X9
+	VMOVSD       (SI), X3
+	VMOVHPD      (SI)(DX*1), X3, X3
+	VINSERTF128  $0x01, X3, Y9, Y9
+	VMULPD       (R9), Y1, Y1
+	VADDPD       Y1, Y9, Y9
+	VEXTRACTF128 $0x01, Y9, X3
+	VMOVLPD      X9, (BX)
+	VMOVHPD      X9, (BX)(DX*1)
+	VMOVLPD      X3, (SI)
+	VMOVHPD      X3, (SI)(DX*1)
+	VMULPD       Y9, Y0, Y0
+	VADDPD       Y0, Y8, Y8
+	VMULPD       (R11), Y9, Y9
+	VEXTRACTF128 $0x01, Y9, X3
+	VADDSD       X9, X2, X2
+	VUNPCKHPD    X9, X9, X9
+	VADDSD       X9, X2, X2
+	VADDSD       X3, X2, X2
+	VUNPCKHPD    X3, X3, X3
+	VADDSD       X3, X2, X2
+	VMOVSD       X2, (R12)
+
+store:
+	VADDPD  (R8), Y8, Y8
+	VMOVUPD Y8, (R8)
+	ADDQ    $0x00000020, R8
+	ADDQ    $0x00000020, R9
+	ADDQ    $0x00000020, R11
+	SUBQ    $0x00000004, AX
+	JNZ     rows
+	VZEROUPPER
+	RET
+
 // func packAVX2(n int, a *float64, stride int, to *float64, width int)
 // Requires: AVX
 TEXT ·packAVX2(SB), NOSPLIT, $0-40

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -24,6 +25,10 @@ func main() {
 	rows("symvAVX2", true, true)
 	rows("symvDotsAVX2", true, false)
 	rows("symvSumAVX2", false, true)
+	gemv("gemvAVX2", 8, false, false)
+	gemv("gemvBothAVX2", 4, false, true)
+	gemv("gerGemvAVX2", 4, true, false)
+	gemv("gerGemvBothAVX2", 4, true, true)
 	pack()
 	copyRows("copyAVX2", 12, 4, build.YMM)
 	copyRows("copyAVX512", 16, 8, build.ZMM)
@@ -233,6 +238,224 @@ func rows(name string, dot, sum bool) {
 			build.VMOVUPD(sums[i], operand.Mem{Base: to, Disp: i * lanes * size})
 		}
 	}
+	build.VZEROUPPER()
+	build.RET()
+}
+
+// gemv writes a function that reads a matrix A by so many rows at a time, updates it by s·tᵀ, and multiplies it by x and, with both, its
+// transpose by c. A product with x is a sum of two chains as in gonum's Dgemv, of the even columns and of the odd ones, to which a last
+// column without a fellow is added in the end. Two rows share a register, and group is four of them.
+func gemv(name string, rows int, update, both bool) {
+	const lanes, group = 4, 4
+	build.TEXT(name, build.NOSPLIT, "func(m, n int, a *float64, stride int, s, t, x, y, c, z *float64)")
+	build.Pragma("noescape")
+	doc := fmt.Sprintf("%s adds Ax to y, A being m×n, with m a multiple of %d.", name, rows)
+	if update {
+		doc += " Before, it adds stᵀ to A."
+	}
+	if both {
+		doc += " It adds Aᵀc to z."
+	}
+	build.Doc(doc + " Products are rounded.")
+	m := build.Load(build.Param("m"), build.GP64())
+	a := build.Load(build.Param("a"), build.GP64())
+	stride := build.Load(build.Param("stride"), build.GP64())
+	build.SHLQ(operand.Imm(3), stride) // in bytes
+	var at []reg.Register              // a pointer for every second row
+	for range rows / 2 {
+		at = append(at, build.GP64())
+	}
+	x, y := build.GP64(), build.Load(build.Param("y"), build.GP64())
+	var s, t, c, z reg.Register
+	moving := slices.Concat(at, []reg.Register{x}) // along the columns
+	if update {
+		s, t = build.Load(build.Param("s"), build.GP64()), build.GP64()
+		moving = append(moving, t)
+	}
+	if both {
+		c, z = build.Load(build.Param("c"), build.GP64()), build.GP64()
+		moving = append(moving, z)
+	}
+	load := func(name string, r reg.Register) { build.Load(build.Param(name), r) }
+	row := func(i int) operand.Mem {
+		if i%2 == 0 {
+			return operand.Mem{Base: at[i/2]}
+		}
+		return operand.Mem{Base: at[i/2], Index: stride, Scale: 1}
+	}
+	left := build.GP64() // columns
+
+	build.Label("rows")
+	build.MOVQ(a, at[0])
+	for i := 1; i < len(at); i++ {
+		build.LEAQ(operand.Mem{Base: at[i-1], Index: stride, Scale: 2}, at[i])
+	}
+	build.LEAQ(operand.Mem{Base: at[len(at)-1], Index: stride, Scale: 2}, a)
+	load("x", x)
+	broadcast := func(p reg.Register) (out []reg.VecVirtual) {
+		for i := range rows {
+			out = append(out, build.YMM())
+			build.VBROADCASTSD(operand.Mem{Base: p, Disp: i * size}, out[i])
+		}
+		return out
+	}
+	var by, factors []reg.VecVirtual
+	if update {
+		load("t", t)
+		by = broadcast(s)
+	}
+	if both {
+		load("z", z)
+		factors = broadcast(c)
+	}
+	sums := make([]reg.VecVirtual, rows/2)
+	for i := range sums {
+		sums[i] = build.YMM()
+		build.VXORPD(sums[i], sums[i], sums[i])
+	}
+	load("n", left)
+	advance := func(columns int) {
+		for _, p := range moving {
+			build.ADDQ(operand.Imm(uint64(columns*size)), p)
+		}
+	}
+	// step does four columns, or with half two.
+	step := func(half bool) {
+		register := build.YMM
+		if half {
+			register = build.XMM
+		}
+		as := func(r reg.VecVirtual) reg.VecVirtual {
+			if half {
+				return r.AsX().(reg.VecVirtual)
+			}
+			return r
+		}
+		right, out := register(), register()
+		build.VMOVUPD(operand.Mem{Base: x}, right)
+		if both {
+			build.VMOVUPD(operand.Mem{Base: z}, out)
+		}
+		spare, even := build.YMM(), build.YMM() // even has the products of the row before
+		w := as(spare)
+		for i := range rows {
+			p := even
+			if i%2 == 1 {
+				p = build.YMM()
+			}
+			if update || both {
+				if update {
+					build.VMULPD(operand.Mem{Base: t}, as(by[i]), w)
+					build.VADDPD(row(i), w, w)
+					build.VMOVUPD(w, row(i))
+				} else {
+					build.VMOVUPD(row(i), w)
+				}
+				build.VMULPD(w, right, as(p))
+				if both {
+					build.VMULPD(w, as(factors[i]), w)
+					build.VADDPD(w, out, out)
+				}
+			} else {
+				build.VMULPD(row(i), right, as(p))
+			}
+			if i%2 == 0 {
+				continue
+			}
+			sum := sums[i/2]
+			if half {
+				build.VINSERTF128(operand.Imm(1), as(p), even, even)
+				build.VADDPD(even, sum, sum)
+				continue
+			}
+			build.VPERM2F128(operand.Imm(0x20), p, even, spare) // the first two columns of both rows
+			build.VPERM2F128(operand.Imm(0x31), p, even, p)
+			build.VADDPD(spare, sum, sum)
+			build.VADDPD(p, sum, sum)
+		}
+		if both {
+			build.VMOVUPD(out, operand.Mem{Base: z})
+		}
+	}
+	build.SUBQ(operand.Imm(lanes), left)
+	build.JL(operand.LabelRef("rest"))
+	build.Label("columns")
+	step(false)
+	advance(lanes)
+	build.SUBQ(operand.Imm(lanes), left)
+	build.JGE(operand.LabelRef("columns"))
+	build.Label("rest")
+	build.TESTQ(operand.U32(2), left) // left is four less than what is left
+	build.JZ(operand.LabelRef("sum"))
+	step(true)
+	advance(2)
+	build.Label("sum")
+	var totals []reg.VecVirtual // of a group
+	for g := 0; g < rows/2; g += 2 {
+		total := sums[g]
+		build.VHADDPD(sums[g+1], total, total)
+		build.VPERMPD(operand.Imm(0xd8), total, total)
+		totals = append(totals, total)
+	}
+	build.TESTQ(operand.U32(1), left)
+	build.JZ(operand.LabelRef("store"))
+	build.Comment("The last column, of which no row has a fellow.")
+	right, out, step1 := build.YMM(), build.XMM(), build.YMM()
+	build.VBROADCASTSD(operand.Mem{Base: x}, right)
+	if both {
+		build.VMOVSD(operand.Mem{Base: z}, out)
+	}
+	if update {
+		build.VBROADCASTSD(operand.Mem{Base: t}, step1)
+	}
+	for g, total := range totals {
+		first, w, high := g*group, sums[2*g+1], build.XMM()
+		low := w.AsX()
+		build.VMOVSD(row(first), low)
+		build.VMOVHPD(row(first+1), low, low)
+		build.VMOVSD(row(first+2), high)
+		build.VMOVHPD(row(first+3), high, high)
+		build.VINSERTF128(operand.Imm(1), high, w, w)
+		if update {
+			build.VMULPD(operand.Mem{Base: s}, step1, step1) // the only group
+			build.VADDPD(step1, w, w)
+			build.VEXTRACTF128(operand.Imm(1), w, high)
+			build.VMOVLPD(low, row(first))
+			build.VMOVHPD(low, row(first+1))
+			build.VMOVLPD(high, row(first+2))
+			build.VMOVHPD(high, row(first+3))
+		}
+		p := build.YMM()
+		build.VMULPD(w, right, p)
+		build.VADDPD(p, total, total)
+		if both {
+			build.VMULPD(operand.Mem{Base: c}, w, w)
+			build.VEXTRACTF128(operand.Imm(1), w, high)
+			for _, half := range []reg.Register{low, high} {
+				build.VADDSD(half, out, out)
+				build.VUNPCKHPD(half, half, half)
+				build.VADDSD(half, out, out)
+			}
+		}
+	}
+	if both {
+		build.VMOVSD(out, operand.Mem{Base: z})
+	}
+	build.Label("store")
+	for g, total := range totals {
+		to := operand.Mem{Base: y, Disp: g * group * size}
+		build.VADDPD(to, total, total)
+		build.VMOVUPD(total, to)
+	}
+	build.ADDQ(operand.U32(rows*size), y)
+	if update {
+		build.ADDQ(operand.U32(rows*size), s)
+	}
+	if both {
+		build.ADDQ(operand.U32(rows*size), c)
+	}
+	build.SUBQ(operand.U32(rows), m)
+	build.JNZ(operand.LabelRef("rows"))
 	build.VZEROUPPER()
 	build.RET()
 }

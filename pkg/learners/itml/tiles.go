@@ -1,11 +1,10 @@
 package itml
 
 import (
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"metriclab/internal/vector"
+	"metriclab/internal/product"
 )
 
 // tiles is a symmetric matrix W of order n, of which square tiles on and below
@@ -15,6 +14,7 @@ import (
 type tiles struct {
 	n, edge int
 	tile    []blas64.General // row by row: (0,0), (1,0), (1,1), (2,0), ...
+	signed  []float64        // s of an update, with its sign
 }
 
 const (
@@ -25,7 +25,7 @@ const (
 )
 
 func newTiles(n int) *tiles {
-	t := &tiles{n: n, edge: n}
+	t := &tiles{n: n, edge: n, signed: make([]float64, n)}
 	if n > oneTile { // tiles of the same size, but for the last row
 		parts := (n + tileEdge - 1) / tileEdge
 		t.edge = (n + parts - 1) / parts
@@ -66,14 +66,19 @@ func (t *tiles) set(a mat.Symmetric) {
 // diagonal.
 func (t *tiles) addMul(dst []float64, sign float64, s, x []float64) {
 	clear(dst)
+	for i, v := range s {
+		t.signed[i] = sign * v
+	}
 	t.each(func(i, j int, g blas64.General) {
 		rows, cols := i+g.Rows, j+g.Cols
+		var by product.Ends
 		if sign != 0 {
-			blas64.Ger(sign, vector.Of(s[i:rows]), vector.Of(s[j:cols]), g)
+			by = product.Ends{Row: s[j:cols], Col: t.signed[i:rows]}
 		}
-		blas64.Gemv(blas.NoTrans, 1, g, vector.Of(x[j:cols]), 1, vector.Of(dst[i:rows]))
+		y := product.Ends{Col: dst[i:rows]}
 		if i != j {
-			blas64.Gemv(blas.Trans, 1, g, vector.Of(x[i:rows]), 1, vector.Of(dst[j:cols]))
+			y.Row = dst[j:cols]
 		}
+		product.GerGemv(g, by, product.Ends{Row: x[j:cols], Col: x[i:rows]}, y)
 	})
 }

@@ -1,0 +1,90 @@
+package product
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"metriclab/internal/vector"
+)
+
+// oneByOne is the definition of GerGemv.
+func oneByOne(a blas64.General, by, x, y Ends) {
+	if by.Col != nil {
+		blas64.Ger(1, vector.Of(by.Col), vector.Of(by.Row), a)
+	}
+	blas64.Gemv(blas.NoTrans, 1, a, vector.Of(x.Row), 1, vector.Of(y.Col))
+	if y.Row != nil {
+		blas64.Gemv(blas.Trans, 1, a, vector.Of(x.Col), 1, vector.Of(y.Row))
+	}
+}
+
+// ends returns vectors of a matrix rows × cols out of the numbers of v.
+func ends(v []float64, rows, cols int) Ends { return Ends{Row: v[:cols], Col: v[cols:][:rows]} }
+
+// forms calls f with each form of a call: with an update or without, and for the transpose, too, or not.
+func forms(by, y Ends, f func(by, y Ends)) {
+	for _, by := range []Ends{{}, by} {
+		f(by, Ends{Col: y.Col})
+		f(by, y)
+	}
+}
+
+// TestGerGemv: the bits of gonum on every path, for every remainder. Nothing beyond the matrix and the vectors changes.
+func TestGerGemv(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 26))
+	for rows := 1; rows < 22; rows++ {
+		for cols := 1; cols < 26; cols++ {
+			for _, special := range []bool{false, true} {
+				m, v := random(r, rows, cols, cols+r.IntN(3)), random(r, 3, rows+cols, rows+cols+1)
+				if special {
+					m, v = rare(r, m), rare(r, v)
+				}
+				y := slices.Clone(v.Data[2*v.Stride:])
+				forms(ends(v.Data, rows, cols), ends(y, rows, cols), func(by, out Ends) {
+					run := func(f func(a blas64.General, by, x, y Ends)) []float64 {
+						g := m
+						g.Data = slices.Clone(m.Data)
+						copy(y, v.Data[2*v.Stride:])
+						f(g, by, ends(v.Data[v.Stride:], rows, cols), out)
+						return append(g.Data, y...)
+					}
+					want := run(oneByOne)
+					for _, p := range append([]path{viaGonum}, paths()...) {
+						got := run(func(a blas64.General, by, x, y Ends) { gerGemv(p, a, by, x, y) })
+						if i := differ(got, want); i >= 0 {
+							t.Fatalf("path %d, %d×%d, update %v, both %v, special values %v: element %d is %v, gonum's %v", p, rows, cols, by.Col != nil, out.Row != nil, special, i, got[i], want[i])
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+func BenchmarkGerGemv(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{16, 38, 54, 56, 256} {
+		a, v := random(r, n, n, n), random(r, 3, 2*n, 2*n)
+		for i := range v.Data {
+			v.Data[i] *= 1e-9 // so that no number grows
+		}
+		x := ends(v.Data[2*n:], n, n)
+		forms(ends(v.Data, n, n), ends(v.Data[4*n:], n, n), func(by, y Ends) {
+			for _, alg := range []alg{
+				{"gonum", func() { oneByOne(a, by, x, y) }},
+				{"product", func() { GerGemv(a, by, x, y) }},
+			} {
+				b.Run(fmt.Sprintf("alg=%s/dim=%d/update=%v/both=%v", alg.name, n, by.Col != nil, y.Row != nil), func(b *testing.B) {
+					for b.Loop() {
+						alg.run()
+					}
+				})
+			}
+		})
+	}
+}
