@@ -12,6 +12,12 @@ import (
 // Ends are vectors at the ends of a matrix: Row has a number for each of its columns, Col one for each of its rows.
 type Ends struct{ Row, Col []float64 }
 
+// Gemv sets dst to Ax, with the bits of gonum's Dgemv. It panics if lengths differ, or if A is malformed.
+func Gemv(dst []float64, a blas64.General, x []float64) {
+	clear(dst)
+	GerGemv(a, Ends{}, Ends{Row: x}, Ends{Col: dst})
+}
+
 // GerGemv sets A to A + stᵀ, s being by.Col and t by.Row, unless by is empty. Then it adds A·x.Row to y.Col, and Aᵀ·x.Col to y.Row
 // unless y.Row is nil. It reads A once, and has the bits of gonum's Dger, Dgemv and Dgemv of the transpose, one after the other. It
 // panics if the lengths are not those of A, or if A is malformed. The vectors of y must not overlap others.
@@ -24,11 +30,7 @@ func gerGemv(p path, a blas64.General, by, x, y Ends) {
 	y.check(a, both, true)
 	by.check(a, update, update)
 	const least = 16 // columns that are worth a call
-	step := rows
-	if !update && !both {
-		step = 2 * rows
-	}
-	if whole := a.Rows / step * step; p >= viaAVX2 && a.Cols >= least && whole > 0 {
+	if whole := a.Rows &^ (rows - 1); p >= viaAVX2 && a.Cols >= least && whole > 0 {
 		switch {
 		case update && both:
 			gerGemvBothAVX2(whole, a.Cols, &a.Data[0], a.Stride, &by.Col[0], &by.Row[0], &x.Row[0], &y.Col[0], &x.Col[0], &y.Row[0])

@@ -29,22 +29,22 @@ func symvDotsAVX2(n int, a *float64, stride int, ahead int, x *float64, c *float
 //go:noescape
 func symvSumAVX2(n int, a *float64, stride int, ahead int, x *float64, c *float64, y *float64, sums *float64)
 
-// gemvAVX2 adds Ax to y, A being m×n, with m a multiple of 8. Products are rounded.
+// gemvAVX2 adds Ax to y, A being m×n, with m ≥ 4 a multiple of 4. Products are rounded.
 //
 //go:noescape
 func gemvAVX2(m int, n int, a *float64, stride int, s *float64, t *float64, x *float64, y *float64, c *float64, z *float64)
 
-// gemvBothAVX2 adds Ax to y, A being m×n, with m a multiple of 4. It adds Aᵀc to z. Products are rounded.
+// gemvBothAVX2 adds Ax to y, A being m×n, with m ≥ 4 a multiple of 4. It adds Aᵀc to z. Products are rounded.
 //
 //go:noescape
 func gemvBothAVX2(m int, n int, a *float64, stride int, s *float64, t *float64, x *float64, y *float64, c *float64, z *float64)
 
-// gerGemvAVX2 adds Ax to y, A being m×n, with m a multiple of 4. Before, it adds stᵀ to A. Products are rounded.
+// gerGemvAVX2 adds Ax to y, A being m×n, with m ≥ 4 a multiple of 4. Before, it adds stᵀ to A. Products are rounded.
 //
 //go:noescape
 func gerGemvAVX2(m int, n int, a *float64, stride int, s *float64, t *float64, x *float64, y *float64, c *float64, z *float64)
 
-// gerGemvBothAVX2 adds Ax to y, A being m×n, with m a multiple of 4. Before, it adds stᵀ to A. It adds Aᵀc to z. Products are rounded.
+// gerGemvBothAVX2 adds Ax to y, A being m×n, with m ≥ 4 a multiple of 4. Before, it adds stᵀ to A. It adds Aᵀc to z. Products are rounded.
 //
 //go:noescape
 func gerGemvBothAVX2(m int, n int, a *float64, stride int, s *float64, t *float64, x *float64, y *float64, c *float64, z *float64)

@@ -797,115 +797,76 @@ TEXT ·gemvAVX2(SB), NOSPLIT, $0-80
 	MOVQ a+16(FP), CX
 	MOVQ stride+24(FP), DX
 	SHLQ $0x03, DX
-	MOVQ y+56(FP), R10
+	MOVQ y+56(FP), SI
 
 rows:
-	MOVQ   CX, BX
-	LEAQ   (BX)(DX*2), SI
-	LEAQ   (SI)(DX*2), DI
-	LEAQ   (DI)(DX*2), R8
-	LEAQ   (R8)(DX*2), CX
-	MOVQ   x+48(FP), R9
+	MOVQ   CX, DI
+	LEAQ   (DI)(DX*2), R9
+	LEAQ   (R9)(DX*2), CX
+	MOVQ   x+48(FP), BX
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	MOVQ   n+8(FP), R11
-	SUBQ   $0x04, R11
+	MOVQ   n+8(FP), R8
+	SUBQ   $0x04, R8
 	JL     rest
 
 columns:
-	VMOVUPD    (R9), Y4
-	VMULPD     (BX), Y4, Y6
-	VMULPD     (BX)(DX*1), Y4, Y7
-	VPERM2F128 $0x20, Y7, Y6, Y5
-	VPERM2F128 $0x31, Y7, Y6, Y7
+	VMOVUPD    (BX), Y2
+	VMULPD     (DI), Y2, Y4
+	VMULPD     (DI)(DX*1), Y2, Y5
+	VPERM2F128 $0x20, Y5, Y4, Y3
+	VPERM2F128 $0x31, Y5, Y4, Y5
+	VADDPD     Y3, Y0, Y0
 	VADDPD     Y5, Y0, Y0
-	VADDPD     Y7, Y0, Y0
-	VMULPD     (SI), Y4, Y6
-	VMULPD     (SI)(DX*1), Y4, Y7
-	VPERM2F128 $0x20, Y7, Y6, Y5
-	VPERM2F128 $0x31, Y7, Y6, Y7
-	VADDPD     Y5, Y1, Y1
-	VADDPD     Y7, Y1, Y1
-	VMULPD     (DI), Y4, Y6
-	VMULPD     (DI)(DX*1), Y4, Y7
-	VPERM2F128 $0x20, Y7, Y6, Y5
-	VPERM2F128 $0x31, Y7, Y6, Y7
-	VADDPD     Y5, Y2, Y2
-	VADDPD     Y7, Y2, Y2
-	VMULPD     (R8), Y4, Y6
-	VMULPD     (R8)(DX*1), Y4, Y4
-	VPERM2F128 $0x20, Y4, Y6, Y5
-	VPERM2F128 $0x31, Y4, Y6, Y4
-	VADDPD     Y5, Y3, Y3
-	VADDPD     Y4, Y3, Y3
+	VMULPD     (R9), Y2, Y4
+	VMULPD     (R9)(DX*1), Y2, Y2
+	VPERM2F128 $0x20, Y2, Y4, Y3
+	VPERM2F128 $0x31, Y2, Y4, Y2
+	VADDPD     Y3, Y1, Y1
+	VADDPD     Y2, Y1, Y1
 	ADDQ       $0x20, BX
-	ADDQ       $0x20, SI
 	ADDQ       $0x20, DI
-	ADDQ       $0x20, R8
 	ADDQ       $0x20, R9
-	SUBQ       $0x04, R11
+	SUBQ       $0x04, R8
 	JGE        columns
 
 rest:
-	TESTQ       $0x00000002, R11
+	TESTQ       $0x00000002, R8
 	JZ          sum
-	VMOVUPD     (R9), X4
-	VMULPD      (BX), X4, X8
-	VMULPD      (BX)(DX*1), X4, X5
-	VINSERTF128 $0x01, X5, Y8, Y8
-	VADDPD      Y8, Y0, Y0
-	VMULPD      (SI), X4, X8
-	VMULPD      (SI)(DX*1), X4, X5
-	VINSERTF128 $0x01, X5, Y8, Y8
-	VADDPD      Y8, Y1, Y1
-	VMULPD      (DI), X4, X8
-	VMULPD      (DI)(DX*1), X4, X5
-	VINSERTF128 $0x01, X5, Y8, Y8
-	VADDPD      Y8, Y2, Y2
-	VMULPD      (R8), X4, X8
-	VMULPD      (R8)(DX*1), X4, X4
-	VINSERTF128 $0x01, X4, Y8, Y8
-	VADDPD      Y8, Y3, Y3
+	VMOVUPD     (BX), X2
+	VMULPD      (DI), X2, X6
+	VMULPD      (DI)(DX*1), X2, X3
+	VINSERTF128 $0x01, X3, Y6, Y6
+	VADDPD      Y6, Y0, Y0
+	VMULPD      (R9), X2, X6
+	VMULPD      (R9)(DX*1), X2, X2
+	VINSERTF128 $0x01, X2, Y6, Y6
+	VADDPD      Y6, Y1, Y1
 	ADDQ        $0x10, BX
-	ADDQ        $0x10, SI
 	ADDQ        $0x10, DI
-	ADDQ        $0x10, R8
 	ADDQ        $0x10, R9
 
 sum:
 	VHADDPD Y1, Y0, Y0
 	VPERMPD $0xd8, Y0, Y0
-	VHADDPD Y3, Y2, Y2
-	VPERMPD $0xd8, Y2, Y2
-	TESTQ   $0x00000001, R11
+	TESTQ   $0x00000001, R8
 	JZ      store
 
 	// The last column, of which no row has a fellow.
-	VBROADCASTSD (R9), Y4
-	VMOVSD       (BX), X1
-	VMOVHPD      (BX)(DX*1), X1, X1
-	VMOVSD       (SI), X3
-	VMOVHPD      (SI)(DX*1), X3, X3
-	VINSERTF128  $0x01, X3, Y1, Y1
-	VMULPD       Y1, Y4, Y1
-	VADDPD       Y1, Y0, Y0
-	VMOVSD       (DI), X3
-	VMOVHPD      (DI)(DX*1), X3, X3
-	VMOVSD       (R8), X1
-	VMOVHPD      (R8)(DX*1), X1, X1
-	VINSERTF128  $0x01, X1, Y3, Y3
-	VMULPD       Y3, Y4, Y1
-	VADDPD       Y1, Y2, Y2
+	VMOVSD       (DI), X1
+	VMOVHPD      (DI)(DX*1), X1, X1
+	VMOVSD       (R9), X2
+	VMOVHPD      (R9)(DX*1), X2, X2
+	VINSERTF128  $0x01, X2, Y1, Y1
+	VBROADCASTSD (BX), Y2
+	VMULPD       Y1, Y2, Y2
+	VADDPD       Y2, Y0, Y0
 
 store:
-	VADDPD  (R10), Y0, Y0
-	VMOVUPD Y0, (R10)
-	VADDPD  32(R10), Y2, Y2
-	VMOVUPD Y2, 32(R10)
-	ADDQ    $0x00000040, R10
-	SUBQ    $0x00000008, AX
+	VADDPD  (SI), Y0, Y0
+	VMOVUPD Y0, (SI)
+	ADDQ    $0x00000020, SI
+	SUBQ    $0x00000004, AX
 	JNZ     rows
 	VZEROUPPER
 	RET
@@ -917,33 +878,33 @@ TEXT ·gemvBothAVX2(SB), NOSPLIT, $0-80
 	MOVQ a+16(FP), CX
 	MOVQ stride+24(FP), DX
 	SHLQ $0x03, DX
-	MOVQ y+56(FP), R8
-	MOVQ c+64(FP), R9
+	MOVQ y+56(FP), SI
+	MOVQ c+64(FP), R8
 
 rows:
-	MOVQ         CX, BX
-	LEAQ         (BX)(DX*2), SI
-	LEAQ         (SI)(DX*2), CX
-	MOVQ         x+48(FP), DI
-	MOVQ         z+72(FP), R10
-	VBROADCASTSD (R9), Y0
-	VBROADCASTSD 8(R9), Y1
-	VBROADCASTSD 16(R9), Y2
-	VBROADCASTSD 24(R9), Y3
+	MOVQ         CX, DI
+	LEAQ         (DI)(DX*2), R11
+	LEAQ         (R11)(DX*2), CX
+	MOVQ         x+48(FP), BX
+	MOVQ         z+72(FP), R9
+	VBROADCASTSD (R8), Y0
+	VBROADCASTSD 8(R8), Y1
+	VBROADCASTSD 16(R8), Y2
+	VBROADCASTSD 24(R8), Y3
 	VXORPD       Y4, Y4, Y4
 	VXORPD       Y5, Y5, Y5
-	MOVQ         n+8(FP), R11
-	SUBQ         $0x04, R11
+	MOVQ         n+8(FP), R10
+	SUBQ         $0x04, R10
 	JL           rest
 
 columns:
-	VMOVUPD    (DI), Y6
-	VMOVUPD    (R10), Y7
-	VMOVUPD    (BX), Y8
+	VMOVUPD    (BX), Y6
+	VMOVUPD    (R9), Y7
+	VMOVUPD    (DI), Y8
 	VMULPD     Y8, Y6, Y9
 	VMULPD     Y8, Y0, Y8
 	VADDPD     Y8, Y7, Y7
-	VMOVUPD    (BX)(DX*1), Y8
+	VMOVUPD    (DI)(DX*1), Y8
 	VMULPD     Y8, Y6, Y10
 	VMULPD     Y8, Y1, Y8
 	VADDPD     Y8, Y7, Y7
@@ -951,11 +912,11 @@ columns:
 	VPERM2F128 $0x31, Y10, Y9, Y10
 	VADDPD     Y8, Y4, Y4
 	VADDPD     Y10, Y4, Y4
-	VMOVUPD    (SI), Y8
+	VMOVUPD    (R11), Y8
 	VMULPD     Y8, Y6, Y9
 	VMULPD     Y8, Y2, Y8
 	VADDPD     Y8, Y7, Y7
-	VMOVUPD    (SI)(DX*1), Y8
+	VMOVUPD    (R11)(DX*1), Y8
 	VMULPD     Y8, Y6, Y6
 	VMULPD     Y8, Y3, Y8
 	VADDPD     Y8, Y7, Y7
@@ -963,76 +924,76 @@ columns:
 	VPERM2F128 $0x31, Y6, Y9, Y6
 	VADDPD     Y8, Y5, Y5
 	VADDPD     Y6, Y5, Y5
-	VMOVUPD    Y7, (R10)
+	VMOVUPD    Y7, (R9)
 	ADDQ       $0x20, BX
-	ADDQ       $0x20, SI
+	ADDQ       $0x20, R9
 	ADDQ       $0x20, DI
-	ADDQ       $0x20, R10
-	SUBQ       $0x04, R11
+	ADDQ       $0x20, R11
+	SUBQ       $0x04, R10
 	JGE        columns
 
 rest:
-	TESTQ       $0x00000002, R11
+	TESTQ       $0x00000002, R10
 	JZ          sum
-	VMOVUPD     (DI), X6
-	VMOVUPD     (R10), X7
-	VMOVUPD     (BX), X8
+	VMOVUPD     (BX), X6
+	VMOVUPD     (R9), X7
+	VMOVUPD     (DI), X8
 	VMULPD      X8, X6, X11
 	VMULPD      X8, X0, X8
 	VADDPD      X8, X7, X7
-	VMOVUPD     (BX)(DX*1), X8
+	VMOVUPD     (DI)(DX*1), X8
 	VMULPD      X8, X6, X0
 	VMULPD      X8, X1, X8
 	VADDPD      X8, X7, X7
 	VINSERTF128 $0x01, X0, Y11, Y11
 	VADDPD      Y11, Y4, Y4
-	VMOVUPD     (SI), X8
+	VMOVUPD     (R11), X8
 	VMULPD      X8, X6, X11
 	VMULPD      X8, X2, X8
 	VADDPD      X8, X7, X7
-	VMOVUPD     (SI)(DX*1), X8
+	VMOVUPD     (R11)(DX*1), X8
 	VMULPD      X8, X6, X0
 	VMULPD      X8, X3, X8
 	VADDPD      X8, X7, X7
 	VINSERTF128 $0x01, X0, Y11, Y11
 	VADDPD      Y11, Y5, Y5
-	VMOVUPD     X7, (R10)
+	VMOVUPD     X7, (R9)
 	ADDQ        $0x10, BX
-	ADDQ        $0x10, SI
+	ADDQ        $0x10, R9
 	ADDQ        $0x10, DI
-	ADDQ        $0x10, R10
+	ADDQ        $0x10, R11
 
 sum:
 	VHADDPD Y5, Y4, Y4
 	VPERMPD $0xd8, Y4, Y4
-	TESTQ   $0x00000001, R11
+	TESTQ   $0x00000001, R10
 	JZ      store
 
 	// The last column, of which no row has a fellow.
-	VBROADCASTSD (DI), Y0
-	VMOVSD       (R10), X1
-	VMOVSD       (BX), X5
-	VMOVHPD      (BX)(DX*1), X5, X5
-	VMOVSD       (SI), X2
-	VMOVHPD      (SI)(DX*1), X2, X2
-	VINSERTF128  $0x01, X2, Y5, Y5
+	VMOVSD       (DI), X5
+	VMOVHPD      (DI)(DX*1), X5, X5
+	VMOVSD       (R11), X0
+	VMOVHPD      (R11)(DX*1), X0, X0
+	VINSERTF128  $0x01, X0, Y5, Y5
+	VBROADCASTSD (BX), Y0
 	VMULPD       Y5, Y0, Y0
 	VADDPD       Y0, Y4, Y4
-	VMULPD       (R9), Y5, Y5
-	VEXTRACTF128 $0x01, Y5, X2
+	VMOVSD       (R9), X1
+	VMULPD       (R8), Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X0
 	VADDSD       X5, X1, X1
 	VUNPCKHPD    X5, X5, X5
 	VADDSD       X5, X1, X1
-	VADDSD       X2, X1, X1
-	VUNPCKHPD    X2, X2, X2
-	VADDSD       X2, X1, X1
-	VMOVSD       X1, (R10)
+	VADDSD       X0, X1, X1
+	VUNPCKHPD    X0, X0, X0
+	VADDSD       X0, X1, X1
+	VMOVSD       X1, (R9)
 
 store:
-	VADDPD  (R8), Y4, Y4
-	VMOVUPD Y4, (R8)
+	VADDPD  (SI), Y4, Y4
+	VMOVUPD Y4, (SI)
+	ADDQ    $0x00000020, SI
 	ADDQ    $0x00000020, R8
-	ADDQ    $0x00000020, R9
 	SUBQ    $0x00000004, AX
 	JNZ     rows
 	VZEROUPPER
@@ -1045,116 +1006,116 @@ TEXT ·gerGemvAVX2(SB), NOSPLIT, $0-80
 	MOVQ a+16(FP), CX
 	MOVQ stride+24(FP), DX
 	SHLQ $0x03, DX
-	MOVQ y+56(FP), R8
-	MOVQ s+32(FP), R9
+	MOVQ y+56(FP), SI
+	MOVQ s+32(FP), R8
 
 rows:
-	MOVQ         CX, BX
-	LEAQ         (BX)(DX*2), SI
-	LEAQ         (SI)(DX*2), CX
-	MOVQ         x+48(FP), DI
-	MOVQ         t+40(FP), R10
-	VBROADCASTSD (R9), Y0
-	VBROADCASTSD 8(R9), Y1
-	VBROADCASTSD 16(R9), Y2
-	VBROADCASTSD 24(R9), Y3
+	MOVQ         CX, DI
+	LEAQ         (DI)(DX*2), R11
+	LEAQ         (R11)(DX*2), CX
+	MOVQ         x+48(FP), BX
+	MOVQ         t+40(FP), R9
+	VBROADCASTSD (R8), Y0
+	VBROADCASTSD 8(R8), Y1
+	VBROADCASTSD 16(R8), Y2
+	VBROADCASTSD 24(R8), Y3
 	VXORPD       Y4, Y4, Y4
 	VXORPD       Y5, Y5, Y5
-	MOVQ         n+8(FP), R11
-	SUBQ         $0x04, R11
+	MOVQ         n+8(FP), R10
+	SUBQ         $0x04, R10
 	JL           rest
 
 columns:
-	VMOVUPD    (DI), Y6
-	VMULPD     (R10), Y0, Y7
-	VADDPD     (BX), Y7, Y7
-	VMOVUPD    Y7, (BX)
+	VMOVUPD    (BX), Y6
+	VMULPD     (R9), Y0, Y7
+	VADDPD     (DI), Y7, Y7
+	VMOVUPD    Y7, (DI)
 	VMULPD     Y7, Y6, Y8
-	VMULPD     (R10), Y1, Y7
-	VADDPD     (BX)(DX*1), Y7, Y7
-	VMOVUPD    Y7, (BX)(DX*1)
+	VMULPD     (R9), Y1, Y7
+	VADDPD     (DI)(DX*1), Y7, Y7
+	VMOVUPD    Y7, (DI)(DX*1)
 	VMULPD     Y7, Y6, Y9
 	VPERM2F128 $0x20, Y9, Y8, Y7
 	VPERM2F128 $0x31, Y9, Y8, Y9
 	VADDPD     Y7, Y4, Y4
 	VADDPD     Y9, Y4, Y4
-	VMULPD     (R10), Y2, Y7
-	VADDPD     (SI), Y7, Y7
-	VMOVUPD    Y7, (SI)
+	VMULPD     (R9), Y2, Y7
+	VADDPD     (R11), Y7, Y7
+	VMOVUPD    Y7, (R11)
 	VMULPD     Y7, Y6, Y8
-	VMULPD     (R10), Y3, Y7
-	VADDPD     (SI)(DX*1), Y7, Y7
-	VMOVUPD    Y7, (SI)(DX*1)
+	VMULPD     (R9), Y3, Y7
+	VADDPD     (R11)(DX*1), Y7, Y7
+	VMOVUPD    Y7, (R11)(DX*1)
 	VMULPD     Y7, Y6, Y6
 	VPERM2F128 $0x20, Y6, Y8, Y7
 	VPERM2F128 $0x31, Y6, Y8, Y6
 	VADDPD     Y7, Y5, Y5
 	VADDPD     Y6, Y5, Y5
 	ADDQ       $0x20, BX
-	ADDQ       $0x20, SI
+	ADDQ       $0x20, R9
 	ADDQ       $0x20, DI
-	ADDQ       $0x20, R10
-	SUBQ       $0x04, R11
+	ADDQ       $0x20, R11
+	SUBQ       $0x04, R10
 	JGE        columns
 
 rest:
-	TESTQ       $0x00000002, R11
+	TESTQ       $0x00000002, R10
 	JZ          sum
-	VMOVUPD     (DI), X6
-	VMULPD      (R10), X0, X0
-	VADDPD      (BX), X0, X0
-	VMOVUPD     X0, (BX)
+	VMOVUPD     (BX), X6
+	VMULPD      (R9), X0, X0
+	VADDPD      (DI), X0, X0
+	VMOVUPD     X0, (DI)
 	VMULPD      X0, X6, X10
-	VMULPD      (R10), X1, X0
-	VADDPD      (BX)(DX*1), X0, X0
-	VMOVUPD     X0, (BX)(DX*1)
+	VMULPD      (R9), X1, X0
+	VADDPD      (DI)(DX*1), X0, X0
+	VMOVUPD     X0, (DI)(DX*1)
 	VMULPD      X0, X6, X0
 	VINSERTF128 $0x01, X0, Y10, Y10
 	VADDPD      Y10, Y4, Y4
-	VMULPD      (R10), X2, X0
-	VADDPD      (SI), X0, X0
-	VMOVUPD     X0, (SI)
+	VMULPD      (R9), X2, X0
+	VADDPD      (R11), X0, X0
+	VMOVUPD     X0, (R11)
 	VMULPD      X0, X6, X10
-	VMULPD      (R10), X3, X0
-	VADDPD      (SI)(DX*1), X0, X0
-	VMOVUPD     X0, (SI)(DX*1)
+	VMULPD      (R9), X3, X0
+	VADDPD      (R11)(DX*1), X0, X0
+	VMOVUPD     X0, (R11)(DX*1)
 	VMULPD      X0, X6, X0
 	VINSERTF128 $0x01, X0, Y10, Y10
 	VADDPD      Y10, Y5, Y5
 	ADDQ        $0x10, BX
-	ADDQ        $0x10, SI
+	ADDQ        $0x10, R9
 	ADDQ        $0x10, DI
-	ADDQ        $0x10, R10
+	ADDQ        $0x10, R11
 
 sum:
 	VHADDPD Y5, Y4, Y4
 	VPERMPD $0xd8, Y4, Y4
-	TESTQ   $0x00000001, R11
+	TESTQ   $0x00000001, R10
 	JZ      store
 
 	// The last column, of which no row has a fellow.
-	VBROADCASTSD (DI), Y0
-	VBROADCASTSD (R10), Y1
-	VMOVSD       (BX), X5
-	VMOVHPD      (BX)(DX*1), X5, X5
-	VMOVSD       (SI), X2
-	VMOVHPD      (SI)(DX*1), X2, X2
-	VINSERTF128  $0x01, X2, Y5, Y5
-	VMULPD       (R9), Y1, Y1
-	VADDPD       Y1, Y5, Y5
-	VEXTRACTF128 $0x01, Y5, X2
-	VMOVLPD      X5, (BX)
-	VMOVHPD      X5, (BX)(DX*1)
-	VMOVLPD      X2, (SI)
-	VMOVHPD      X2, (SI)(DX*1)
+	VMOVSD       (DI), X5
+	VMOVHPD      (DI)(DX*1), X5, X5
+	VMOVSD       (R11), X0
+	VMOVHPD      (R11)(DX*1), X0, X0
+	VINSERTF128  $0x01, X0, Y5, Y5
+	VBROADCASTSD (R9), Y0
+	VMULPD       (R8), Y0, Y0
+	VADDPD       Y0, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X0
+	VMOVLPD      X5, (DI)
+	VMOVHPD      X5, (DI)(DX*1)
+	VMOVLPD      X0, (R11)
+	VMOVHPD      X0, (R11)(DX*1)
+	VBROADCASTSD (BX), Y0
 	VMULPD       Y5, Y0, Y0
 	VADDPD       Y0, Y4, Y4
 
 store:
-	VADDPD  (R8), Y4, Y4
-	VMOVUPD Y4, (R8)
+	VADDPD  (SI), Y4, Y4
+	VMOVUPD Y4, (SI)
+	ADDQ    $0x00000020, SI
 	ADDQ    $0x00000020, R8
-	ADDQ    $0x00000020, R9
 	SUBQ    $0x00000004, AX
 	JNZ     rows
 	VZEROUPPER
@@ -1167,43 +1128,43 @@ TEXT ·gerGemvBothAVX2(SB), NOSPLIT, $0-80
 	MOVQ a+16(FP), CX
 	MOVQ stride+24(FP), DX
 	SHLQ $0x03, DX
-	MOVQ y+56(FP), R8
-	MOVQ s+32(FP), R9
-	MOVQ c+64(FP), R11
+	MOVQ y+56(FP), SI
+	MOVQ s+32(FP), R8
+	MOVQ c+64(FP), R10
 
 rows:
-	MOVQ         CX, BX
-	LEAQ         (BX)(DX*2), SI
-	LEAQ         (SI)(DX*2), CX
-	MOVQ         x+48(FP), DI
-	MOVQ         t+40(FP), R10
-	VBROADCASTSD (R9), Y0
-	VBROADCASTSD 8(R9), Y1
-	VBROADCASTSD 16(R9), Y2
-	VBROADCASTSD 24(R9), Y3
-	MOVQ         z+72(FP), R12
-	VBROADCASTSD (R11), Y4
-	VBROADCASTSD 8(R11), Y5
-	VBROADCASTSD 16(R11), Y6
-	VBROADCASTSD 24(R11), Y7
+	MOVQ         CX, DI
+	LEAQ         (DI)(DX*2), R13
+	LEAQ         (R13)(DX*2), CX
+	MOVQ         x+48(FP), BX
+	MOVQ         t+40(FP), R9
+	VBROADCASTSD (R8), Y0
+	VBROADCASTSD 8(R8), Y1
+	VBROADCASTSD 16(R8), Y2
+	VBROADCASTSD 24(R8), Y3
+	MOVQ         z+72(FP), R11
+	VBROADCASTSD (R10), Y4
+	VBROADCASTSD 8(R10), Y5
+	VBROADCASTSD 16(R10), Y6
+	VBROADCASTSD 24(R10), Y7
 	VXORPD       Y8, Y8, Y8
 	VXORPD       Y9, Y9, Y9
-	MOVQ         n+8(FP), R13
-	SUBQ         $0x04, R13
+	MOVQ         n+8(FP), R12
+	SUBQ         $0x04, R12
 	JL           rest
 
 columns:
-	VMOVUPD    (DI), Y10
-	VMOVUPD    (R12), Y11
-	VMULPD     (R10), Y0, Y12
-	VADDPD     (BX), Y12, Y12
-	VMOVUPD    Y12, (BX)
+	VMOVUPD    (BX), Y10
+	VMOVUPD    (R11), Y11
+	VMULPD     (R9), Y0, Y12
+	VADDPD     (DI), Y12, Y12
+	VMOVUPD    Y12, (DI)
 	VMULPD     Y12, Y10, Y13
 	VMULPD     Y12, Y4, Y12
 	VADDPD     Y12, Y11, Y11
-	VMULPD     (R10), Y1, Y12
-	VADDPD     (BX)(DX*1), Y12, Y12
-	VMOVUPD    Y12, (BX)(DX*1)
+	VMULPD     (R9), Y1, Y12
+	VADDPD     (DI)(DX*1), Y12, Y12
+	VMOVUPD    Y12, (DI)(DX*1)
 	VMULPD     Y12, Y10, Y14
 	VMULPD     Y12, Y5, Y12
 	VADDPD     Y12, Y11, Y11
@@ -1211,15 +1172,15 @@ columns:
 	VPERM2F128 $0x31, Y14, Y13, Y14
 	VADDPD     Y12, Y8, Y8
 	VADDPD     Y14, Y8, Y8
-	VMULPD     (R10), Y2, Y12
-	VADDPD     (SI), Y12, Y12
-	VMOVUPD    Y12, (SI)
+	VMULPD     (R9), Y2, Y12
+	VADDPD     (R13), Y12, Y12
+	VMOVUPD    Y12, (R13)
 	VMULPD     Y12, Y10, Y13
 	VMULPD     Y12, Y6, Y12
 	VADDPD     Y12, Y11, Y11
-	VMULPD     (R10), Y3, Y12
-	VADDPD     (SI)(DX*1), Y12, Y12
-	VMOVUPD    Y12, (SI)(DX*1)
+	VMULPD     (R9), Y3, Y12
+	VADDPD     (R13)(DX*1), Y12, Y12
+	VMOVUPD    Y12, (R13)(DX*1)
 	VMULPD     Y12, Y10, Y10
 	VMULPD     Y12, Y7, Y12
 	VADDPD     Y12, Y11, Y11
@@ -1227,95 +1188,95 @@ columns:
 	VPERM2F128 $0x31, Y10, Y13, Y10
 	VADDPD     Y12, Y9, Y9
 	VADDPD     Y10, Y9, Y9
-	VMOVUPD    Y11, (R12)
+	VMOVUPD    Y11, (R11)
 	ADDQ       $0x20, BX
-	ADDQ       $0x20, SI
+	ADDQ       $0x20, R9
+	ADDQ       $0x20, R11
 	ADDQ       $0x20, DI
-	ADDQ       $0x20, R10
-	ADDQ       $0x20, R12
-	SUBQ       $0x04, R13
+	ADDQ       $0x20, R13
+	SUBQ       $0x04, R12
 	JGE        columns
 
 rest:
-	TESTQ       $0x00000002, R13
+	TESTQ       $0x00000002, R12
 	JZ          sum
-	VMOVUPD     (DI), X10
-	VMOVUPD     (R12), X11
-	VMULPD      (R10), X0, X0
-	VADDPD      (BX), X0, X0
-	VMOVUPD     X0, (BX)
+	VMOVUPD     (BX), X10
+	VMOVUPD     (R11), X11
+	VMULPD      (R9), X0, X0
+	VADDPD      (DI), X0, X0
+	VMOVUPD     X0, (DI)
 	VMULPD      X0, X10, X15
 	VMULPD      X0, X4, X0
 	VADDPD      X0, X11, X11
-	VMULPD      (R10), X1, X0
-	VADDPD      (BX)(DX*1), X0, X0
-	VMOVUPD     X0, (BX)(DX*1)
+	VMULPD      (R9), X1, X0
+	VADDPD      (DI)(DX*1), X0, X0
+	VMOVUPD     X0, (DI)(DX*1)
 	VMULPD      X0, X10, X1
 	VMULPD      X0, X5, X0
 	VADDPD      X0, X11, X11
 	VINSERTF128 $0x01, X1, Y15, Y15
 	VADDPD      Y15, Y8, Y8
-	VMULPD      (R10), X2, X0
-	VADDPD      (SI), X0, X0
-	VMOVUPD     X0, (SI)
+	VMULPD      (R9), X2, X0
+	VADDPD      (R13), X0, X0
+	VMOVUPD     X0, (R13)
 	VMULPD      X0, X10, X15
 	VMULPD      X0, X6, X0
 	VADDPD      X0, X11, X11
-	VMULPD      (R10), X3, X0
-	VADDPD      (SI)(DX*1), X0, X0
-	VMOVUPD     X0, (SI)(DX*1)
+	VMULPD      (R9), X3, X0
+	VADDPD      (R13)(DX*1), X0, X0
+	VMOVUPD     X0, (R13)(DX*1)
 	VMULPD      X0, X10, X1
 	VMULPD      X0, X7, X0
 	VADDPD      X0, X11, X11
 	VINSERTF128 $0x01, X1, Y15, Y15
 	VADDPD      Y15, Y9, Y9
-	VMOVUPD     X11, (R12)
+	VMOVUPD     X11, (R11)
 	ADDQ        $0x10, BX
-	ADDQ        $0x10, SI
+	ADDQ        $0x10, R9
+	ADDQ        $0x10, R11
 	ADDQ        $0x10, DI
-	ADDQ        $0x10, R10
-	ADDQ        $0x10, R12
+	ADDQ        $0x10, R13
 
 sum:
 	VHADDPD Y9, Y8, Y8
 	VPERMPD $0xd8, Y8, Y8
-	TESTQ   $0x00000001, R13
+	TESTQ   $0x00000001, R12
 	JZ      store
 
 	// The last column, of which no row has a fellow.
-	VBROADCASTSD (DI), Y0
-	VMOVSD       (R12), X2
-	VBROADCASTSD (R10), Y1
-	VMOVSD       (BX), X9
-	VMOVHPD      (BX)(DX*1), X9, X9
-	VMOVSD       (SI), X3
-	VMOVHPD      (SI)(DX*1), X3, X3
-	VINSERTF128  $0x01, X3, Y9, Y9
-	VMULPD       (R9), Y1, Y1
-	VADDPD       Y1, Y9, Y9
-	VEXTRACTF128 $0x01, Y9, X3
-	VMOVLPD      X9, (BX)
-	VMOVHPD      X9, (BX)(DX*1)
-	VMOVLPD      X3, (SI)
-	VMOVHPD      X3, (SI)(DX*1)
+	VMOVSD       (DI), X9
+	VMOVHPD      (DI)(DX*1), X9, X9
+	VMOVSD       (R13), X0
+	VMOVHPD      (R13)(DX*1), X0, X0
+	VINSERTF128  $0x01, X0, Y9, Y9
+	VBROADCASTSD (R9), Y0
+	VMULPD       (R8), Y0, Y0
+	VADDPD       Y0, Y9, Y9
+	VEXTRACTF128 $0x01, Y9, X0
+	VMOVLPD      X9, (DI)
+	VMOVHPD      X9, (DI)(DX*1)
+	VMOVLPD      X0, (R13)
+	VMOVHPD      X0, (R13)(DX*1)
+	VBROADCASTSD (BX), Y0
 	VMULPD       Y9, Y0, Y0
 	VADDPD       Y0, Y8, Y8
-	VMULPD       (R11), Y9, Y9
-	VEXTRACTF128 $0x01, Y9, X3
-	VADDSD       X9, X2, X2
+	VMOVSD       (R11), X1
+	VMULPD       (R10), Y9, Y9
+	VEXTRACTF128 $0x01, Y9, X0
+	VADDSD       X9, X1, X1
 	VUNPCKHPD    X9, X9, X9
-	VADDSD       X9, X2, X2
-	VADDSD       X3, X2, X2
-	VUNPCKHPD    X3, X3, X3
-	VADDSD       X3, X2, X2
-	VMOVSD       X2, (R12)
+	VADDSD       X9, X1, X1
+	VADDSD       X0, X1, X1
+	VUNPCKHPD    X0, X0, X0
+	VADDSD       X0, X1, X1
+	VMOVSD       X1, (R11)
 
 store:
-	VADDPD  (R8), Y8, Y8
-	VMOVUPD Y8, (R8)
+	VADDPD  (SI), Y8, Y8
+	VMOVUPD Y8, (SI)
+	ADDQ    $0x00000020, SI
 	ADDQ    $0x00000020, R8
-	ADDQ    $0x00000020, R9
-	ADDQ    $0x00000020, R11
+	ADDQ    $0x00000020, R10
 	SUBQ    $0x00000004, AX
 	JNZ     rows
 	VZEROUPPER

@@ -76,7 +76,7 @@ func reduce(n int, a, d, e []float64) reflections {
 			}
 			product.Symv(blas64.Symmetric{Uplo: blas.Upper, N: n - k - 1, Stride: n, Data: a[(k+1)*n+k+1:]}, v, u)
 			if p > 0 {
-				blas64.Gemv(blas.NoTrans, 1, block(k+1), vector.Of(v), 0, vector.Of(coef[:2*p]))
+				product.Gemv(coef[:2*p], block(k+1), v)
 				turn(p)
 				blas64.Gemv(blas.Trans, 1, block(k+1), vector.Of(turned[:2*p]), 1, vector.Of(u))
 			}

@@ -21,6 +21,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"metriclab/internal/product"
 	"metriclab/internal/vector"
 
 	"gonum.org/v1/gonum/blas"
@@ -55,7 +56,7 @@ func (f Func) MulVecTo(dst, x []float64) { f.Mul(dst, x) }
 func Matrix(m mat.Symmetric) Operator {
 	d := mat.DenseCopyOf(m).RawMatrix()
 	return Func{N: d.Rows, Mul: func(dst, x []float64) {
-		blas64.Gemv(blas.NoTrans, 1, d, vector.Of(x), 0, vector.Of(dst))
+		product.Gemv(dst, d, x)
 	}}
 }
 
@@ -367,7 +368,7 @@ func (k *krylov) grow(q []float64) growth {
 		h := make([]float64, steps)
 		for range 2 { // twice is enough (Parlett 1980, Section 6-9)
 			s.deflate(z)
-			blas64.Gemv(blas.NoTrans, 1, v, vector.Of(z), 0, vector.Of(h))
+			product.Gemv(h, v, z)
 			blas64.Gemv(blas.Trans, -1, v, vector.Of(h), 1, vector.Of(z))
 		}
 		beta := norm(z)

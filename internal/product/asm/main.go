@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -25,10 +24,10 @@ func main() {
 	rows("symvAVX2", true, true)
 	rows("symvDotsAVX2", true, false)
 	rows("symvSumAVX2", false, true)
-	gemv("gemvAVX2", 8, false, false)
-	gemv("gemvBothAVX2", 4, false, true)
-	gemv("gerGemvAVX2", 4, true, false)
-	gemv("gerGemvBothAVX2", 4, true, true)
+	gemv("gemvAVX2", false, false)
+	gemv("gemvBothAVX2", false, true)
+	gemv("gerGemvAVX2", true, false)
+	gemv("gerGemvBothAVX2", true, true)
 	pack()
 	copyRows("copyAVX2", 12, 4, build.YMM)
 	copyRows("copyAVX512", 16, 8, build.ZMM)
@@ -242,14 +241,14 @@ func rows(name string, dot, sum bool) {
 	build.RET()
 }
 
-// gemv writes a function that reads a matrix A by so many rows at a time, updates it by s·tᵀ, and multiplies it by x and, with both, its
+// gemv writes a function that reads a matrix A by four rows at a time, updates it by s·tᵀ, and multiplies it by x and, with both, its
 // transpose by c. A product with x is a sum of two chains as in gonum's Dgemv, of the even columns and of the odd ones, to which a last
-// column without a fellow is added in the end. Two rows share a register, and group is four of them.
-func gemv(name string, rows int, update, both bool) {
-	const lanes, group = 4, 4
+// column without a fellow is added in the end. Two rows share a register.
+func gemv(name string, update, both bool) {
+	const rows, lanes = 4, 4
 	build.TEXT(name, build.NOSPLIT, "func(m, n int, a *float64, stride int, s, t, x, y, c, z *float64)")
 	build.Pragma("noescape")
-	doc := fmt.Sprintf("%s adds Ax to y, A being m×n, with m a multiple of %d.", name, rows)
+	doc := name + " adds Ax to y, A being m×n, with m ≥ 4 a multiple of 4."
 	if update {
 		doc += " Before, it adds stᵀ to A."
 	}
@@ -261,13 +260,9 @@ func gemv(name string, rows int, update, both bool) {
 	a := build.Load(build.Param("a"), build.GP64())
 	stride := build.Load(build.Param("stride"), build.GP64())
 	build.SHLQ(operand.Imm(3), stride) // in bytes
-	var at []reg.Register              // a pointer for every second row
-	for range rows / 2 {
-		at = append(at, build.GP64())
-	}
 	x, y := build.GP64(), build.Load(build.Param("y"), build.GP64())
 	var s, t, c, z reg.Register
-	moving := slices.Concat(at, []reg.Register{x}) // along the columns
+	at, moving := build.GP64(), []reg.Register{x} // moving are those that go along the columns
 	if update {
 		s, t = build.Load(build.Param("s"), build.GP64()), build.GP64()
 		moving = append(moving, t)
@@ -277,20 +272,12 @@ func gemv(name string, rows int, update, both bool) {
 		moving = append(moving, z)
 	}
 	load := func(name string, r reg.Register) { build.Load(build.Param(name), r) }
-	row := func(i int) operand.Mem {
-		if i%2 == 0 {
-			return operand.Mem{Base: at[i/2]}
-		}
-		return operand.Mem{Base: at[i/2], Index: stride, Scale: 1}
-	}
 	left := build.GP64() // columns
 
 	build.Label("rows")
-	build.MOVQ(a, at[0])
-	for i := 1; i < len(at); i++ {
-		build.LEAQ(operand.Mem{Base: at[i-1], Index: stride, Scale: 2}, at[i])
-	}
-	build.LEAQ(operand.Mem{Base: at[len(at)-1], Index: stride, Scale: 2}, a)
+	build.MOVQ(a, at)
+	third, row := four(at, stride)
+	build.LEAQ(operand.Mem{Base: third, Index: stride, Scale: 2}, a)
 	load("x", x)
 	broadcast := func(p reg.Register) (out []reg.VecVirtual) {
 		for i := range rows {
@@ -315,7 +302,7 @@ func gemv(name string, rows int, update, both bool) {
 	}
 	load("n", left)
 	advance := func(columns int) {
-		for _, p := range moving {
+		for _, p := range append(moving, at, third) {
 			build.ADDQ(operand.Imm(uint64(columns*size)), p)
 		}
 	}
@@ -346,10 +333,10 @@ func gemv(name string, rows int, update, both bool) {
 			if update || both {
 				if update {
 					build.VMULPD(operand.Mem{Base: t}, as(by[i]), w)
-					build.VADDPD(row(i), w, w)
-					build.VMOVUPD(w, row(i))
+					build.VADDPD(row[i], w, w)
+					build.VMOVUPD(w, row[i])
 				} else {
-					build.VMOVUPD(row(i), w)
+					build.VMOVUPD(row[i], w)
 				}
 				build.VMULPD(w, right, as(p))
 				if both {
@@ -357,7 +344,7 @@ func gemv(name string, rows int, update, both bool) {
 					build.VADDPD(w, out, out)
 				}
 			} else {
-				build.VMULPD(row(i), right, as(p))
+				build.VMULPD(row[i], right, as(p))
 			}
 			if i%2 == 0 {
 				continue
@@ -390,63 +377,50 @@ func gemv(name string, rows int, update, both bool) {
 	step(true)
 	advance(2)
 	build.Label("sum")
-	var totals []reg.VecVirtual // of a group
-	for g := 0; g < rows/2; g += 2 {
-		total := sums[g]
-		build.VHADDPD(sums[g+1], total, total)
-		build.VPERMPD(operand.Imm(0xd8), total, total)
-		totals = append(totals, total)
-	}
+	total := sums[0]
+	build.VHADDPD(sums[1], total, total)
+	build.VPERMPD(operand.Imm(0xd8), total, total)
 	build.TESTQ(operand.U32(1), left)
 	build.JZ(operand.LabelRef("store"))
 	build.Comment("The last column, of which no row has a fellow.")
-	right, out, step1 := build.YMM(), build.XMM(), build.YMM()
-	build.VBROADCASTSD(operand.Mem{Base: x}, right)
-	if both {
-		build.VMOVSD(operand.Mem{Base: z}, out)
+	w, high := sums[1], build.XMM()
+	low := w.AsX()
+	halves := []reg.Register{low, high}
+	for i, half := range halves {
+		build.VMOVSD(row[2*i], half)
+		build.VMOVHPD(row[2*i+1], half, half)
 	}
+	build.VINSERTF128(operand.Imm(1), high, w, w)
 	if update {
-		build.VBROADCASTSD(operand.Mem{Base: t}, step1)
-	}
-	for g, total := range totals {
-		first, w, high := g*group, sums[2*g+1], build.XMM()
-		low := w.AsX()
-		build.VMOVSD(row(first), low)
-		build.VMOVHPD(row(first+1), low, low)
-		build.VMOVSD(row(first+2), high)
-		build.VMOVHPD(row(first+3), high, high)
-		build.VINSERTF128(operand.Imm(1), high, w, w)
-		if update {
-			build.VMULPD(operand.Mem{Base: s}, step1, step1) // the only group
-			build.VADDPD(step1, w, w)
-			build.VEXTRACTF128(operand.Imm(1), w, high)
-			build.VMOVLPD(low, row(first))
-			build.VMOVHPD(low, row(first+1))
-			build.VMOVLPD(high, row(first+2))
-			build.VMOVHPD(high, row(first+3))
-		}
-		p := build.YMM()
-		build.VMULPD(w, right, p)
-		build.VADDPD(p, total, total)
-		if both {
-			build.VMULPD(operand.Mem{Base: c}, w, w)
-			build.VEXTRACTF128(operand.Imm(1), w, high)
-			for _, half := range []reg.Register{low, high} {
-				build.VADDSD(half, out, out)
-				build.VUNPCKHPD(half, half, half)
-				build.VADDSD(half, out, out)
-			}
+		product := build.YMM()
+		build.VBROADCASTSD(operand.Mem{Base: t}, product)
+		build.VMULPD(operand.Mem{Base: s}, product, product)
+		build.VADDPD(product, w, w)
+		build.VEXTRACTF128(operand.Imm(1), w, high)
+		for i, half := range halves {
+			build.VMOVLPD(half, row[2*i])
+			build.VMOVHPD(half, row[2*i+1])
 		}
 	}
+	right := build.YMM()
+	build.VBROADCASTSD(operand.Mem{Base: x}, right)
+	build.VMULPD(w, right, right)
+	build.VADDPD(right, total, total)
 	if both {
+		out := build.XMM()
+		build.VMOVSD(operand.Mem{Base: z}, out)
+		build.VMULPD(operand.Mem{Base: c}, w, w)
+		build.VEXTRACTF128(operand.Imm(1), w, high)
+		for _, half := range halves {
+			build.VADDSD(half, out, out)
+			build.VUNPCKHPD(half, half, half)
+			build.VADDSD(half, out, out)
+		}
 		build.VMOVSD(out, operand.Mem{Base: z})
 	}
 	build.Label("store")
-	for g, total := range totals {
-		to := operand.Mem{Base: y, Disp: g * group * size}
-		build.VADDPD(to, total, total)
-		build.VMOVUPD(total, to)
-	}
+	build.VADDPD(operand.Mem{Base: y}, total, total)
+	build.VMOVUPD(total, operand.Mem{Base: y})
 	build.ADDQ(operand.U32(rows*size), y)
 	if update {
 		build.ADDQ(operand.U32(rows*size), s)

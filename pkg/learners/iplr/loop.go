@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/logdet"
+	"metriclab/internal/product"
 	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/learners/itml"
@@ -342,7 +342,7 @@ func (l *loop) finish() error {
 		if err := l.stopped(n); err != nil {
 			return err
 		}
-		blas64.Gemv(blas.NoTrans, 1, l.factor.RawMatrix(), vector.Of(l.pairs.of(i)), 0, vector.Of(l.fz))
+		product.Gemv(l.fz, l.factor.RawMatrix(), l.pairs.of(i))
 		l.Add(float64(l.pairs.links[i].Label), vector.Dot(l.fz, l.fz)+l.r[i], l.xi[i], l.lambda[i], l.bound[i], l.gamma)
 	}
 	return nil

@@ -43,6 +43,7 @@ import (
 	"metriclab/internal/abandon"
 	"metriclab/internal/logdet"
 	"metriclab/internal/matrix"
+	"metriclab/internal/product"
 	"metriclab/internal/ranges"
 	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
@@ -548,7 +549,7 @@ func (f *inputForm) update(beta float64) {
 func (f *inputForm) exact(l metric.Link) float64 {
 	v := f.diff(l)
 	d := len(v)
-	blas64.Gemv(blas.NoTrans, 1, f.factor.RawMatrix(), vector.Of(v), 0, vector.Of(f.wv[:d]))
+	product.Gemv(f.wv[:d], f.factor.RawMatrix(), v)
 	return vector.Dot(f.wv, f.wv)
 }
 

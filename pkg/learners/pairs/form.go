@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/product"
 	"metriclab/internal/vector"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
@@ -215,7 +216,7 @@ func (f *form) coords(w, v []float64) []float64 {
 		return v
 	}
 	if f.n > 0 {
-		blas64.Gemv(blas.NoTrans, 1, f.ut(), vector.Of(v), 0, vector.Of(w))
+		product.Gemv(w, f.ut(), v)
 	}
 	return w[:f.n]
 }
@@ -346,7 +347,7 @@ func (f *form) split(v []float64, norm float64) (w []float64, rho float64) {
 // was Uᵀq and U is orthonormal.
 func (f *form) remainder(q, w []float64) (norm float64, uq []float64) {
 	blas64.Gemv(blas.Trans, -1, f.ut(), vector.Of(w), 1, vector.Of(q))
-	blas64.Gemv(blas.NoTrans, 1, f.ut(), vector.Of(q), 0, vector.Of(f.ws.y))
+	product.Gemv(f.ws.y, f.ut(), q)
 	return math.Sqrt(vector.Dot(q, q)), f.ws.y
 }
 

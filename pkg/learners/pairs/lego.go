@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/enum"
+	"metriclab/internal/product"
 	"metriclab/internal/ranges"
 	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
@@ -502,7 +503,7 @@ func (s *stairs) mulTo(w, norm2, z []float64) float64 {
 func (s *stairs) mulBlock(k int, w, norm2, z []float64) float64 {
 	g := s.block[k]
 	v := part(w, g)
-	blas64.Gemv(blas.NoTrans, 1, g, vector.Of(z[:g.Cols]), 0, vector.Of(v))
+	product.Gemv(v, g, z[:g.Cols])
 	norm2[k] = vector.Dot(v, v)
 	return norm2[k]
 }

@@ -3,9 +3,9 @@ package pairs
 import (
 	"math"
 
+	"metriclab/internal/product"
 	"metriclab/internal/vector"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
@@ -58,7 +58,7 @@ func (r *resolvent) general() blas64.General {
 
 // mulTo sets dst to Rx.
 func (r *resolvent) mulTo(dst, x []float64) {
-	blas64.Gemv(blas.NoTrans, 1, r.general(), vector.Of(x), 0, vector.Of(dst))
+	product.Gemv(dst, r.general(), x)
 }
 
 // compact returns the n² entries of R without gaps.

@@ -59,7 +59,7 @@ func (w *recycled) follow(c float64, z []float64) {
 		return
 	}
 	w.h = fit(w.h, k)
-	blas64.Gemv(blas.NoTrans, 1, w.matrix(w.q), vector.Of(z), 0, vector.Of(w.h))
+	product.Gemv(w.h, w.matrix(w.q), z)
 	blas64.Ger(c, vector.Of(w.h), vector.Of(z), w.matrix(w.rq))
 	for i, h := range w.h {
 		floats.AddScaled(w.row(i), c*h, w.h[:i+1])
@@ -97,7 +97,7 @@ func (w *recycled) orthogonalise(x, rx []float64) bool {
 	if k := w.len(); k > 0 {
 		w.h = fit(w.h, k)
 		for last := math.Inf(1); length < last/2; { // twice is enough, and once if little is subtracted
-			blas64.Gemv(blas.NoTrans, 1, w.matrix(w.q), vector.Of(x), 0, vector.Of(w.h))
+			product.Gemv(w.h, w.matrix(w.q), x)
 			blas64.Gemv(blas.Trans, -1, w.matrix(w.q), vector.Of(w.h), 1, vector.Of(x))
 			if rx != nil {
 				blas64.Gemv(blas.Trans, -1, w.matrix(w.rq), vector.Of(w.h), 1, vector.Of(rx))
@@ -116,7 +116,7 @@ func (w *recycled) orthogonalise(x, rx []float64) bool {
 func (w *recycled) add(x, rx []float64) {
 	w.q, w.rq = append(w.q, x...), append(w.rq, rx...)
 	w.h = fit(w.h, w.len())
-	blas64.Gemv(blas.NoTrans, 1, w.matrix(w.q), vector.Of(rx), 0, vector.Of(w.h))
+	product.Gemv(w.h, w.matrix(w.q), rx)
 	w.p = append(w.p, w.h...)
 }
 
@@ -270,7 +270,7 @@ func (g *galerkin) inBasis() []float64 {
 	k := len(g.values)
 	x := append([]float64(nil), g.xi...)
 	if k > 0 {
-		blas64.Gemv(blas.NoTrans, 1, g.y.RawMatrix(), vector.Of(g.xi[:k]), 0, vector.Of(x[:k]))
+		product.Gemv(x[:k], g.y.RawMatrix(), g.xi[:k])
 	}
 	return x
 }

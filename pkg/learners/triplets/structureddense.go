@@ -74,7 +74,7 @@ func (m *buffered) mulTo(dst, x []float64) {
 		return
 	}
 	m.x = fit(m.x, len(m.c))
-	blas64.Gemv(blas.NoTrans, 1, m.low(), vector.Of(x), 0, vector.Of(m.x))
+	product.Gemv(m.x, m.low(), x)
 	for k, c := range m.c {
 		m.x[k] *= c
 	}
@@ -87,12 +87,11 @@ func (m *buffered) mulTiles(dst, x []float64) {
 	for r := 0; r < m.n; r += tileRows {
 		end := min(r+tileRows, m.n)
 		tile := blas64.General{Rows: end - r, Cols: end - r, Stride: m.n, Data: m.base[r*m.n+r:]}
-		blas64.Gemv(blas.NoTrans, 1, tile, vector.Of(x[r:end]), 1, vector.Of(dst[r:end]))
+		product.GerGemv(tile, product.Ends{}, product.Ends{Row: x[r:end]}, product.Ends{Col: dst[r:end]})
 		for c := end; c < m.n; c += tileCols {
 			w := min(tileCols, m.n-c)
 			tile = blas64.General{Rows: end - r, Cols: w, Stride: m.n, Data: m.base[r*m.n+c:]}
-			blas64.Gemv(blas.NoTrans, 1, tile, vector.Of(x[c:c+w]), 1, vector.Of(dst[r:end]))
-			blas64.Gemv(blas.Trans, 1, tile, vector.Of(x[r:end]), 1, vector.Of(dst[c:c+w]))
+			product.GerGemv(tile, product.Ends{}, product.Ends{Row: x[c : c+w], Col: x[r:end]}, product.Ends{Row: dst[c : c+w], Col: dst[r:end]})
 		}
 	}
 }
