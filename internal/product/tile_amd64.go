@@ -14,17 +14,17 @@ func tileAVX2(k int, a *float64, b *float64, c *float64, stride int, load bool)
 //go:noescape
 func tileAVX512(k int, a *float64, b *float64, c *float64, stride int, load bool)
 
-// To y it adds the rows, each times one of the 4 numbers of c.
+// symvAVX2 reads 4 rows of n numbers, n a multiple of 4, that are stride apart, and fetches those ahead numbers further on. Products are rounded. To 4 of the 16 sums it adds a row's products with x. To y it adds the rows, each times one of the 4 numbers of c.
 //
 //go:noescape
 func symvAVX2(n int, a *float64, stride int, ahead int, x *float64, c *float64, y *float64, sums *float64)
 
-// To 4 of the 16 sums it adds a row's products with x.
+// symvDotsAVX2 reads 4 rows of n numbers, n a multiple of 4, that are stride apart, and fetches those ahead numbers further on. Products are rounded. To 4 of the 16 sums it adds a row's products with x.
 //
 //go:noescape
 func symvDotsAVX2(n int, a *float64, stride int, ahead int, x *float64, c *float64, y *float64, sums *float64)
 
-// To y it adds the rows, each times one of the 4 numbers of c.
+// symvSumAVX2 reads 4 rows of n numbers, n a multiple of 4, that are stride apart, and fetches those ahead numbers further on. Products are rounded. To y it adds the rows, each times one of the 4 numbers of c.
 //
 //go:noescape
 func symvSumAVX2(n int, a *float64, stride int, ahead int, x *float64, c *float64, y *float64, sums *float64)

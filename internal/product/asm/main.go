@@ -156,13 +156,14 @@ func rows(name string, dot, sum bool) {
 	const lanes = 4
 	build.TEXT(name, build.NOSPLIT, "func(n int, a *float64, stride, ahead int, x, c, y, sums *float64)")
 	build.Pragma("noescape")
-	build.Doc(name + " reads 4 rows of n numbers, n a multiple of 4, that are stride apart, and fetches those ahead numbers further on. Products are rounded.")
+	doc := name + " reads 4 rows of n numbers, n a multiple of 4, that are stride apart, and fetches those ahead numbers further on. Products are rounded."
 	if dot {
-		build.Doc("To 4 of the 16 sums it adds a row's products with x.")
+		doc += " To 4 of the 16 sums it adds a row's products with x."
 	}
 	if sum {
-		build.Doc("To y it adds the rows, each times one of the 4 numbers of c.")
+		doc += " To y it adds the rows, each times one of the 4 numbers of c."
 	}
+	build.Doc(doc)
 	n := build.Load(build.Param("n"), build.GP64())
 	a := build.Load(build.Param("a"), build.GP64())
 	stride := build.Load(build.Param("stride"), build.GP64())
