@@ -36,6 +36,14 @@ func gerGemvBothAVX2(int, int, *float64, int, *float64, *float64, *float64, *flo
 	panic("product: no assembly")
 }
 
+func addRowsAVX2(int, *int32, *float64, int, *float64, int, *float64) {
+	panic("product: no assembly")
+}
+
+func addToRowsAVX2(int, *int32, *float64, int, *float64, int, *float64) {
+	panic("product: no assembly")
+}
+
 func copyAVX2(int, *float64, int, *float64) { panic("product: no assembly") }
 
 func copyAVX512(int, *float64, int, *float64) { panic("product: no assembly") }

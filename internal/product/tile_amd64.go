@@ -49,6 +49,16 @@ func gerGemvAVX2(m int, n int, a *float64, stride int, s *float64, t *float64, x
 //go:noescape
 func gerGemvBothAVX2(m int, n int, a *float64, stride int, s *float64, t *float64, x *float64, y *float64, c *float64, z *float64)
 
+// addRowsAVX2 adds to x, of cols numbers, the rows of A with the n ≥ 1 indices at, each times a number of c. Cols is a multiple of 4, and products are rounded.
+//
+//go:noescape
+func addRowsAVX2(n int, at *int32, c *float64, cols int, a *float64, stride int, x *float64)
+
+// addToRowsAVX2 adds x, of cols numbers, to the rows of A with the n ≥ 1 indices at, each time times a number of c. Cols is a multiple of 4, and products are rounded.
+//
+//go:noescape
+func addToRowsAVX2(n int, at *int32, c *float64, cols int, a *float64, stride int, x *float64)
+
 // packAVX2 transposes 4 rows of n numbers, n a multiple of 4 and at least 4, that are stride apart, to n rows of 4, width apart.
 //
 //go:noescape

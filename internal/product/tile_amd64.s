@@ -1282,6 +1282,156 @@ store:
 	VZEROUPPER
 	RET
 
+// func addRowsAVX2(n int, at *int32, c *float64, cols int, a *float64, stride int, x *float64)
+// Requires: AVX
+TEXT ·addRowsAVX2(SB), NOSPLIT, $0-56
+	MOVQ cols+24(FP), AX
+	MOVQ a+32(FP), CX
+	MOVQ stride+40(FP), DX
+	MOVQ x+48(FP), BX
+	SHLQ $0x03, DX
+
+columns16:
+	SUBQ    $0x00000010, AX
+	JL      next16
+	MOVQ    n+0(FP), SI
+	MOVQ    at+8(FP), DI
+	MOVQ    c+16(FP), R8
+	VMOVUPD (BX), Y0
+	VMOVUPD 32(BX), Y1
+	VMOVUPD 64(BX), Y2
+	VMOVUPD 96(BX), Y3
+
+rows16:
+	MOVLQSX      (DI), R9
+	IMULQ        DX, R9
+	VBROADCASTSD (R8), Y4
+	VMULPD       (CX)(R9*1), Y4, Y5
+	VADDPD       Y5, Y0, Y0
+	VMULPD       32(CX)(R9*1), Y4, Y5
+	VADDPD       Y5, Y1, Y1
+	VMULPD       64(CX)(R9*1), Y4, Y5
+	VADDPD       Y5, Y2, Y2
+	VMULPD       96(CX)(R9*1), Y4, Y4
+	VADDPD       Y4, Y3, Y3
+	ADDQ         $0x04, DI
+	ADDQ         $0x08, R8
+	DECQ         SI
+	JNZ          rows16
+	VMOVUPD      Y0, (BX)
+	VMOVUPD      Y1, 32(BX)
+	VMOVUPD      Y2, 64(BX)
+	VMOVUPD      Y3, 96(BX)
+	ADDQ         $0x00000080, BX
+	ADDQ         $0x00000080, CX
+	JMP          columns16
+
+next16:
+	ADDQ $0x00000010, AX
+
+columns4:
+	SUBQ    $0x00000004, AX
+	JL      next4
+	MOVQ    n+0(FP), SI
+	MOVQ    at+8(FP), DI
+	MOVQ    c+16(FP), R8
+	VMOVUPD (BX), Y0
+
+rows4:
+	MOVLQSX      (DI), R9
+	IMULQ        DX, R9
+	VBROADCASTSD (R8), Y1
+	VMULPD       (CX)(R9*1), Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	ADDQ         $0x04, DI
+	ADDQ         $0x08, R8
+	DECQ         SI
+	JNZ          rows4
+	VMOVUPD      Y0, (BX)
+	ADDQ         $0x00000020, BX
+	ADDQ         $0x00000020, CX
+	JMP          columns4
+
+next4:
+	ADDQ $0x00000004, AX
+	VZEROUPPER
+	RET
+
+// func addToRowsAVX2(n int, at *int32, c *float64, cols int, a *float64, stride int, x *float64)
+// Requires: AVX
+TEXT ·addToRowsAVX2(SB), NOSPLIT, $0-56
+	MOVQ cols+24(FP), AX
+	MOVQ a+32(FP), CX
+	MOVQ stride+40(FP), DX
+	MOVQ x+48(FP), BX
+	SHLQ $0x03, DX
+
+columns16:
+	SUBQ    $0x00000010, AX
+	JL      next16
+	MOVQ    n+0(FP), SI
+	MOVQ    at+8(FP), DI
+	MOVQ    c+16(FP), R8
+	VMOVUPD (BX), Y0
+	VMOVUPD 32(BX), Y1
+	VMOVUPD 64(BX), Y2
+	VMOVUPD 96(BX), Y3
+
+rows16:
+	MOVLQSX      (DI), R9
+	IMULQ        DX, R9
+	VBROADCASTSD (R8), Y4
+	VMULPD       Y0, Y4, Y5
+	VADDPD       (CX)(R9*1), Y5, Y5
+	VMOVUPD      Y5, (CX)(R9*1)
+	VMULPD       Y1, Y4, Y5
+	VADDPD       32(CX)(R9*1), Y5, Y5
+	VMOVUPD      Y5, 32(CX)(R9*1)
+	VMULPD       Y2, Y4, Y5
+	VADDPD       64(CX)(R9*1), Y5, Y5
+	VMOVUPD      Y5, 64(CX)(R9*1)
+	VMULPD       Y3, Y4, Y4
+	VADDPD       96(CX)(R9*1), Y4, Y4
+	VMOVUPD      Y4, 96(CX)(R9*1)
+	ADDQ         $0x04, DI
+	ADDQ         $0x08, R8
+	DECQ         SI
+	JNZ          rows16
+	ADDQ         $0x00000080, BX
+	ADDQ         $0x00000080, CX
+	JMP          columns16
+
+next16:
+	ADDQ $0x00000010, AX
+
+columns4:
+	SUBQ    $0x00000004, AX
+	JL      next4
+	MOVQ    n+0(FP), SI
+	MOVQ    at+8(FP), DI
+	MOVQ    c+16(FP), R8
+	VMOVUPD (BX), Y0
+
+rows4:
+	MOVLQSX      (DI), R9
+	IMULQ        DX, R9
+	VBROADCASTSD (R8), Y1
+	VMULPD       Y0, Y1, Y1
+	VADDPD       (CX)(R9*1), Y1, Y1
+	VMOVUPD      Y1, (CX)(R9*1)
+	ADDQ         $0x04, DI
+	ADDQ         $0x08, R8
+	DECQ         SI
+	JNZ          rows4
+	ADDQ         $0x00000020, BX
+	ADDQ         $0x00000020, CX
+	JMP          columns4
+
+next4:
+	ADDQ $0x00000004, AX
+	VZEROUPPER
+	RET
+
 // func packAVX2(n int, a *float64, stride int, to *float64, width int)
 // Requires: AVX
 TEXT ·packAVX2(SB), NOSPLIT, $0-40

@@ -28,6 +28,8 @@ func main() {
 	gemv("gemvBothAVX2", false, true)
 	gemv("gerGemvAVX2", true, false)
 	gemv("gerGemvBothAVX2", true, true)
+	someRows("addRowsAVX2", false)
+	someRows("addToRowsAVX2", true)
 	pack()
 	copyRows("copyAVX2", 12, 4, build.YMM)
 	copyRows("copyAVX512", 16, 8, build.ZMM)
@@ -431,6 +433,71 @@ func gemv(name string, update, both bool) {
 	}
 	build.SUBQ(operand.U32(rows), m)
 	build.JNZ(operand.LabelRef("rows"))
+	build.VZEROUPPER()
+	build.RET()
+}
+
+// someRows writes a function for the rows of a matrix A whose indices are given: it adds their multiples to a vector, or with to,
+// multiples of a vector to them. It goes over all rows for 16 columns at a time, and then for 4.
+func someRows(name string, to bool) {
+	const lanes = 4
+	build.TEXT(name, build.NOSPLIT, "func(n int, at *int32, c *float64, cols int, a *float64, stride int, x *float64)")
+	build.Pragma("noescape")
+	doc := "adds to x, of cols numbers, the rows of A with the n ≥ 1 indices at, each times a number of c"
+	if to {
+		doc = "adds x, of cols numbers, to the rows of A with the n ≥ 1 indices at, each time times a number of c"
+	}
+	build.Doc(name + " " + doc + ". Cols is a multiple of 4, and products are rounded.")
+	cols := build.Load(build.Param("cols"), build.GP64())
+	a := build.Load(build.Param("a"), build.GP64())
+	stride := build.Load(build.Param("stride"), build.GP64())
+	x := build.Load(build.Param("x"), build.GP64())
+	build.SHLQ(operand.Imm(3), stride) // in bytes
+	n, at, c, row := build.GP64(), build.GP64(), build.GP64(), build.GP64()
+	for _, width := range []int{16, 4} {
+		label := func(s string) string { return fmt.Sprint(s, width) }
+		build.Label(label("columns"))
+		build.SUBQ(operand.U32(width), cols)
+		build.JL(operand.LabelRef(label("next")))
+		build.Load(build.Param("n"), n)
+		build.Load(build.Param("at"), at)
+		build.Load(build.Param("c"), c)
+		vector := make([]reg.VecVirtual, width/lanes)
+		for i := range vector {
+			vector[i] = build.YMM()
+			build.VMOVUPD(operand.Mem{Base: x, Disp: i * lanes * size}, vector[i])
+		}
+		build.Label(label("rows"))
+		build.MOVLQSX(operand.Mem{Base: at}, row)
+		build.IMULQ(stride, row)
+		factor := build.YMM()
+		build.VBROADCASTSD(operand.Mem{Base: c}, factor)
+		for i, v := range vector {
+			m, t := operand.Mem{Base: a, Index: row, Scale: 1, Disp: i * lanes * size}, build.YMM()
+			if to {
+				build.VMULPD(v, factor, t)
+				build.VADDPD(m, t, t)
+				build.VMOVUPD(t, m)
+			} else {
+				build.VMULPD(m, factor, t)
+				build.VADDPD(t, v, v)
+			}
+		}
+		build.ADDQ(operand.Imm(4), at)
+		build.ADDQ(operand.Imm(size), c)
+		build.DECQ(n)
+		build.JNZ(operand.LabelRef(label("rows")))
+		if !to {
+			for i, v := range vector {
+				build.VMOVUPD(v, operand.Mem{Base: x, Disp: i * lanes * size})
+			}
+		}
+		build.ADDQ(operand.U32(width*size), x)
+		build.ADDQ(operand.U32(width*size), a)
+		build.JMP(operand.LabelRef(label("columns")))
+		build.Label(label("next"))
+		build.ADDQ(operand.U32(width), cols)
+	}
 	build.VZEROUPPER()
 	build.RET()
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -300,7 +301,9 @@ type lmnnFit struct {
 	block     *mat.Dense
 	laplacian *mat.Dense
 	degree    []float64
-	terms     [][]float64 // of the objective, but for zeros: of lmnnShare rows each
+	wide      blas64.General // x with columns of zeros up to a multiple of 4, which is what the assembly takes
+	sums      blas64.General // and the Laplacian
+	terms     [][]float64    // of the objective, but for zeros: of lmnnShare rows each
 
 	best       *mat.SymDense
 	least      float64
@@ -311,25 +314,21 @@ type lmnnFit struct {
 
 // multipliers are the α/μ of a row, most of which are 0.
 type multipliers struct {
-	at []int32   // the impostors with a positive one, ascending
-	a  []float64 // theirs, one per target
-}
-
-// take returns the k multipliers of impostor l, if it comes next, and what follows.
-func (m multipliers) take(l int32, k int) ([]float64, multipliers) {
-	if len(m.at) == 0 || m.at[0] != l {
-		return nil, m
-	}
-	return m.a[:k], multipliers{m.at[1:], m.a[k:]}
+	at        []int32   // the impostors with a positive one, ascending
+	a         []float64 // theirs, one per target
+	impostors []float64 // sums of a over the targets
+	targets   []float64 // and over the impostors
 }
 
 // all sets dst to the multipliers of all impostors in near, k each.
 func (m multipliers) all(dst []float64, near []int32, k int) {
 	clear(dst)
+	next := 0
 	for q, l := range near {
-		var a []float64
-		a, m = m.take(l, k)
-		copy(dst[q*k:], a)
+		if next < len(m.at) && m.at[next] == l {
+			copy(dst[q*k:(q+1)*k], m.a[next*k:])
+			next++
+		}
 	}
 }
 
@@ -387,11 +386,13 @@ func newLMNNFit(ctx context.Context, x *mat.Dense, y []int, targets [][]int, mu,
 	if err := limits.Check(fmt.Sprintf("distances of %d rows to %d", blocks, n), limits.Floats(blocks, n)); err != nil {
 		return nil, nil, err
 	}
-	f.x = c.z
+	f.x, f.wide = padded(n, r)
+	f.x.Copy(c.z)
+	f.laplacian, f.sums = padded(n, r)
 	f.near, f.shift, f.alpha = make([][]int32, n), make([]multipliers, n), make([]multipliers, n)
 	f.product, f.sq = mat.NewDense(n, r, nil), make([]float64, n)
 	f.block = mat.NewDense(blocks, n, nil)
-	f.laplacian, f.degree = mat.NewDense(n, r, nil), make([]float64, n)
+	f.degree = make([]float64, n)
 	f.terms = make([][]float64, (n+lmnnShare-1)/lmnnShare)
 	return f, c, nil
 }
@@ -516,26 +517,36 @@ func (f *lmnnFit) move(m *mat.SymDense) {
 // of a hinge [z]₊, w its width and s the multiplier.
 func (f *lmnnFit) value(m *mat.SymDense) float64 {
 	f.move(m)
-	cores.Do(len(f.terms), f.hinges)
-	if f.ctx.Err() != nil {
-		return math.Inf(-1) // which ends a line search
-	}
 	var push float64
-	for _, terms := range f.terms {
+	add := func(terms []float64) {
 		for _, v := range terms {
 			push += v
 		}
 	}
+	if cores.Idle() == 0 { // the terms of a share stay in the cache
+		for share := range f.terms {
+			f.hinges(share, &f.terms[0])
+			add(f.terms[0])
+		}
+	} else {
+		cores.Do(len(f.terms), func(share int) { f.hinges(share, &f.terms[share]) })
+		for _, terms := range f.terms {
+			add(terms)
+		}
+	}
+	if f.ctx.Err() != nil {
+		return math.Inf(-1) // which ends a line search
+	}
 	return f.pullOf(m) + f.mu*push
 }
 
-// hinges sets the multipliers of a share of the rows, and their terms of the objective but for those that are 0.
-func (f *lmnnFit) hinges(share int) {
-	var td []float64 // squared distances to targets
-	terms := f.terms[share][:0]
+// hinges sets the multipliers of a share of the rows, and terms to theirs of the objective but for those that are 0.
+func (f *lmnnFit) hinges(share int, terms *[]float64) {
+	var td, dots, none []float64 // squared distances to targets, products with impostors, zeros
+	out, width, half := (*terms)[:0], f.width, f.width/2
 	for i := share * lmnnShare; i < min((share+1)*lmnnShare, len(f.near)); i++ {
 		near, shift, alpha := f.near[i], f.shift[i], &f.alpha[i]
-		alpha.at, alpha.a = alpha.at[:0], alpha.a[:0]
+		alpha.at, alpha.impostors = alpha.at[:0], alpha.impostors[:0]
 		if len(near) == 0 {
 			continue
 		}
@@ -548,47 +559,45 @@ func (f *lmnnFit) hinges(share int) {
 			td = append(td, sq+f.sq[j]-2*floats.Dot(row, f.x.RawRowView(j)))
 		}
 		k, most := len(td), slices.Max(td)
-		none := make([]float64, k)
-		var dots [4]float64 // of four impostors
+		none = append(none[:0], make([]float64, k)...)
+		alpha.targets = append(alpha.targets[:0], none...)
+		dots = slices.Grow(dots[:0], len(near))[:len(near)]
+		product.DotsAt(dots, f.x.RawMatrix(), near, row)
+		out = slices.Grow(out, len(near)*k)
+		a, next := alpha.a[:0], 0 // next of shift
 		for q, l := range near {
-			if q%4 == 0 {
-				dots = f.dots(row, near[q:])
+			z := 1 - (sq + f.sq[l] - 2*dots[q])
+			s := none
+			if next < len(shift.at) && shift.at[next] == l {
+				s = shift.a[next*k:]
+				next++
+			} else if z+most <= 0 {
+				continue
 			}
-			z := 1 - (sq + f.sq[l] - 2*dots[q%4])
-			var s []float64
-			if s, shift = shift.take(l, k); s == nil {
-				if z+most <= 0 {
-					continue
-				}
-				s = none
+			if cap(a)-len(a) < k {
+				a = slices.Grow(a, k)
 			}
-			positive := false
+			s, these, added := s[:k], a[len(a):][:k], out[len(out):][:k]
+			var sum float64
 			for j, t := range td {
-				a := min(max(s[j]+(z+t)/f.width, 0), 1)
-				alpha.a = append(alpha.a, a)
-				terms = append(terms, a*(z+t)-f.width/2*(a-s[j])*(a-s[j]))
-				positive = positive || a > 0
+				h, before := z+t, s[j]
+				now := min(max(before+h/width, 0), 1)
+				these[j], added[j] = now, now*h-half*(now-before)*(now-before)
+				sum += now
 			}
-			if positive {
-				alpha.at = append(alpha.at, l)
-			} else {
-				alpha.a = alpha.a[:len(alpha.a)-k]
+			out = out[:len(out)+k]
+			if !(sum > 0) {
+				continue
 			}
+			for j, now := range these {
+				alpha.targets[j] += now
+			}
+			a = a[:len(a)+k]
+			alpha.at, alpha.impostors = append(alpha.at, l), append(alpha.impostors, sum)
 		}
+		alpha.a = a
 	}
-	f.terms[share] = terms
-}
-
-// dots returns the products of v with the rows of x that are first in near, up to four.
-func (f *lmnnFit) dots(v []float64, near []int32) (out [4]float64) {
-	row := func(q int) []float64 { return f.x.RawRowView(int(near[q])) }
-	if len(near) >= 4 {
-		return product.Dots(v, row(0), row(1), row(2), row(3))
-	}
-	for q := range near {
-		out[q] = floats.Dot(v, row(q))
-	}
-	return out
+	*terms = out
 }
 
 // pullOf returns tr(CM).
@@ -622,18 +631,7 @@ func (f *lmnnFit) gradient(g *mat.SymDense) {
 // graph sets rows from to end of Λx, but for its diagonal. Whatever the parts, a row has its terms in the order of the rows
 // whose edges they are.
 func (f *lmnnFit) graph(from, end int) {
-	add := func(i, j int, w float64) {
-		if i >= from && i < end {
-			f.degree[i] += w
-			floats.AddScaled(f.laplacian.RawRowView(i), -w, f.x.RawRowView(j))
-		}
-	}
-	both := func(i, j int, w float64) {
-		if w != 0 {
-			add(i, j, w)
-			add(j, i, w)
-		}
-	}
+	var weights []float64
 	for i, alpha := range f.alpha {
 		if len(alpha.at) == 0 {
 			continue
@@ -641,24 +639,40 @@ func (f *lmnnFit) graph(from, end int) {
 		if f.ctx.Err() != nil {
 			return
 		}
-		targets := f.targets[i]
-		k := len(targets)
-		for q, l := range alpha.at {
-			var w float64
-			for _, a := range alpha.a[q*k : (q+1)*k] {
-				w += a
-			}
-			both(i, int(l), -f.mu*w)
+		weights = weights[:0]
+		for _, w := range alpha.impostors {
+			weights = append(weights, f.mu*w)
 		}
-		for j, t := range targets {
-			var w float64
-			for q := j; q < len(alpha.a); q += k {
-				w += alpha.a[q]
-			}
-			both(i, t, f.mu*w)
+		f.edges(from, end, i, alpha.at, weights)
+		for j, t := range f.targets[i] {
+			f.edges(from, end, i, []int32{int32(t)}, []float64{-f.mu * alpha.targets[j]})
 		}
 	}
 }
+
+// edges adds edges from i to others, ascending, whose weights in Λ are given, to rows from to end of Λx and of the degrees.
+func (f *lmnnFit) edges(from, end, i int, others []int32, weights []float64) {
+	if i >= from && i < end {
+		for _, w := range weights {
+			f.degree[i] -= w
+		}
+		product.AddRows(rowOf(f.sums, i), weights, f.wide, others)
+	}
+	lo, _ := slices.BinarySearch(others, int32(from))
+	hi, _ := slices.BinarySearch(others, int32(end))
+	for q, j := range others[lo:hi] {
+		f.degree[j] -= weights[lo+q]
+	}
+	product.AddToRows(f.sums, others[lo:hi], weights[lo:hi], rowOf(f.wide, i))
+}
+
+// padded returns a matrix n×r, and the same with columns of zeros up to a multiple of 4.
+func padded(n, r int) (*mat.Dense, blas64.General) {
+	all := mat.NewDense(n, (r+3)&^3, nil)
+	return all.Slice(0, n, 0, r).(*mat.Dense), all.RawMatrix()
+}
+
+func rowOf(a blas64.General, i int) []float64 { return a.Data[i*a.Stride:][:a.Cols] }
 
 // bound takes the weights α at the point of d for bounds on F(M) + ρ·tr(MΣ). It returns a lower bound
 // on the objective with envelopes, over the metrics within the radius of d.m.
@@ -820,7 +834,7 @@ func (f *lmnnFit) visit(x *lmnnFound, i int, d []float64) {
 	}
 	f.near[i] = near
 	x.impostors += len(near)
-	x.bytes += limits.Product(len(near), 4+16*k)
+	x.bytes += limits.Product(len(near), 16+16*k)
 }
 
 // each calls visit with the squared distances of blockRows rows from lo on to all rows under m, a row of the matrix each. It

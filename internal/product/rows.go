@@ -1,0 +1,82 @@
+package product
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+)
+
+// AddRows adds to y the rows of A with the indices at, each times its number of c, with the bits of gonum's floats.AddScaled, one row
+// after the other. It panics if lengths differ, an index is not a row of A, or A is malformed.
+func AddRows(y []float64, c []float64, a blas64.General, at []int32) { addRows(current, y, c, a, at) }
+
+func addRows(p path, y, c []float64, a blas64.General, at []int32) {
+	row := rowsAt(a, at, c, y)
+	whole := 0
+	if p >= viaAVX2 && len(at) > 0 && a.Cols >= 4 {
+		whole = a.Cols &^ 3
+		checkRows(a, at)
+		addRowsAVX2(len(at), &at[0], &c[0], whole, &a.Data[0], a.Stride, &y[0])
+	}
+	if whole == a.Cols {
+		return
+	}
+	for q, i := range at {
+		floats.AddScaled(y[whole:], c[q], row(i)[whole:])
+	}
+}
+
+// AddToRows adds x to the rows of A with the indices at, each time times its number of c, with the bits of gonum's floats.AddScaled,
+// one row after the other. It panics if lengths differ, an index is not a row of A, or A is malformed. x must not overlap those rows.
+func AddToRows(a blas64.General, at []int32, c, x []float64) { addToRows(current, a, at, c, x) }
+
+func addToRows(p path, a blas64.General, at []int32, c, x []float64) {
+	row := rowsAt(a, at, c, x)
+	whole := 0
+	if p >= viaAVX2 && len(at) > 0 && a.Cols >= 4 {
+		whole = a.Cols &^ 3
+		checkRows(a, at)
+		addToRowsAVX2(len(at), &at[0], &c[0], whole, &a.Data[0], a.Stride, &x[0])
+	}
+	if whole == a.Cols {
+		return
+	}
+	for q, i := range at {
+		floats.AddScaled(row(i)[whole:], c[q], x[whole:])
+	}
+}
+
+// DotsAt sets dst to the products of x with the rows of A that have the indices at, with the bits of gonum's floats.Dot. It panics if
+// lengths differ, an index is not a row of A, or A is malformed.
+func DotsAt(dst []float64, a blas64.General, at []int32, x []float64) {
+	row := rowsAt(a, at, dst, x)
+	q := 0
+	for ; len(at)-q >= rows; q += rows {
+		four := Dots(x, row(at[q]), row(at[q+1]), row(at[q+2]), row(at[q+3]))
+		copy(dst[q:], four[:])
+	}
+	for ; q < len(at); q++ {
+		dst[q] = floats.Dot(row(at[q]), x)
+	}
+}
+
+// rowsAt returns the row of an index, after the lengths have been checked: c has a number for each index, x one for each column.
+func rowsAt(a blas64.General, at []int32, c, x []float64) func(int32) []float64 {
+	check("a", a)
+	if len(c) != len(at) || len(x) != a.Cols {
+		panic(fmt.Sprintf("product: a is %d×%d, with %d rows and vectors of lengths %d and %d", a.Rows, a.Cols, len(at), len(c), len(x)))
+	}
+	return func(i int32) []float64 { return a.Data[int(i)*a.Stride:][:a.Cols] }
+}
+
+// checkRows panics if an index is not a row of A.
+func checkRows(a blas64.General, at []int32) {
+	most := uint32(0)
+	for _, i := range at {
+		most = max(most, uint32(i))
+	}
+	if int(most) >= a.Rows {
+		panic(fmt.Sprintf("product: row %d of %d", int32(most), a.Rows))
+	}
+}

@@ -1,0 +1,52 @@
+package product
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// TestRows: AddRows, AddToRows and DotsAt have the bits of gonum on every path, and change nothing else.
+func TestRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(27, 28))
+	for cols := range 40 {
+		for _, special := range []bool{false, true} {
+			a, v := random(r, 9, cols, cols+r.IntN(3)+1), random(r, 1, cols, cols+1)
+			if special {
+				a, v = rare(r, a), rare(r, v)
+			}
+			var at []int32
+			for range r.IntN(12) {
+				at = append(at, int32(r.IntN(a.Rows)))
+			}
+			c := random(r, 1, len(at), len(at)+1).Data[:len(at)]
+			row := func(data []float64, i int32) []float64 { return data[int(i)*a.Stride:][:cols] }
+			y, to, dots := slices.Clone(v.Data), slices.Clone(a.Data), make([]float64, len(at))
+			for q, i := range at {
+				floats.AddScaled(y[:cols], c[q], row(a.Data, i))
+				floats.AddScaled(row(to, i), c[q], v.Data[:cols])
+				dots[q] = floats.Dot(row(a.Data, i), v.Data[:cols])
+			}
+			got := make([]float64, len(at))
+			DotsAt(got, a, at, v.Data[:cols])
+			if i := differ(got, dots); i >= 0 {
+				t.Errorf("%d columns, special values %v: product %d is %v, gonum's is %v", cols, special, i, got[i], dots[i])
+			}
+			for _, p := range append([]path{viaGonum}, paths()...) {
+				got := slices.Clone(v.Data)
+				addRows(p, got[:cols], c, a, at)
+				if i := differ(got, y); i >= 0 {
+					t.Errorf("path %d, %d columns, special values %v: element %d of the sum is %v, gonum's is %v", p, cols, special, i, got[i], y[i])
+				}
+				b := a
+				b.Data = slices.Clone(a.Data)
+				addToRows(p, b, at, c, v.Data[:cols])
+				if i := differ(b.Data, to); i >= 0 {
+					t.Errorf("path %d, %d columns, special values %v: element %d of the rows is %v, gonum's is %v", p, cols, special, i, b.Data[i], to[i])
+				}
+			}
+		}
+	}
+}
