@@ -291,6 +291,13 @@ func TestPanics(t *testing.T) {
 			eight := make([]float64, 8)
 			dots(viaAVX2, eight, eight, eight, make([]float64, 9), eight)
 		}},
+		{"ends", "a is 2×3, with vectors of lengths 2 and 4", func() {
+			GerGemv(a, Ends{}, Ends{Row: make([]float64, 3), Col: make([]float64, 2)}, Ends{Col: make([]float64, 2), Row: make([]float64, 4)})
+		}},
+		{"result", "a is 2×3, with vectors of lengths 3 and 0", func() { Gemv(make([]float64, 3), a, make([]float64, 3)) }},
+		{"row beyond", "row 2 of 2", func() { AddRows(make([]float64, 3), make([]float64, 2), a, []int32{0, 2}) }},
+		{"row before", "row -1 of 2", func() { AddToRows(a, []int32{-1}, make([]float64, 1), make([]float64, 3)) }},
+		{"numbers of rows", "a is 2×3, with 1 rows and vectors of lengths 2 and 3", func() { DotsAt(make([]float64, 2), a, []int32{1}, make([]float64, 3)) }},
 		{"lower Symv", "a.Uplo is not blas.Upper", func() { Symv(blas64.Symmetric{Uplo: blas.Lower}, nil, nil) }},
 	} {
 		func() {

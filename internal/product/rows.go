@@ -12,18 +12,18 @@ import (
 func AddRows(y []float64, c []float64, a blas64.General, at []int32) { addRows(current, y, c, a, at) }
 
 func addRows(p path, y, c []float64, a blas64.General, at []int32) {
-	row := rowsAt(a, at, c, y)
+	checkAt(a, at, c, y)
+	checkRows(a, at)
 	whole := 0
 	if p >= viaAVX2 && len(at) > 0 && a.Cols >= 4 {
 		whole = a.Cols &^ 3
-		checkRows(a, at)
 		addRowsAVX2(len(at), &at[0], &c[0], whole, &a.Data[0], a.Stride, &y[0])
 	}
 	if whole == a.Cols {
 		return
 	}
 	for q, i := range at {
-		floats.AddScaled(y[whole:], c[q], row(i)[whole:])
+		floats.AddScaled(y[whole:], c[q], rowOf(a, i)[whole:])
 	}
 }
 
@@ -32,42 +32,43 @@ func addRows(p path, y, c []float64, a blas64.General, at []int32) {
 func AddToRows(a blas64.General, at []int32, c, x []float64) { addToRows(current, a, at, c, x) }
 
 func addToRows(p path, a blas64.General, at []int32, c, x []float64) {
-	row := rowsAt(a, at, c, x)
+	checkAt(a, at, c, x)
+	checkRows(a, at)
 	whole := 0
 	if p >= viaAVX2 && len(at) > 0 && a.Cols >= 4 {
 		whole = a.Cols &^ 3
-		checkRows(a, at)
 		addToRowsAVX2(len(at), &at[0], &c[0], whole, &a.Data[0], a.Stride, &x[0])
 	}
 	if whole == a.Cols {
 		return
 	}
 	for q, i := range at {
-		floats.AddScaled(row(i)[whole:], c[q], x[whole:])
+		floats.AddScaled(rowOf(a, i)[whole:], c[q], x[whole:])
 	}
 }
 
 // DotsAt sets dst to the products of x with the rows of A that have the indices at, with the bits of gonum's floats.Dot. It panics if
 // lengths differ, an index is not a row of A, or A is malformed.
 func DotsAt(dst []float64, a blas64.General, at []int32, x []float64) {
-	row := rowsAt(a, at, dst, x)
+	checkAt(a, at, dst, x)
 	q := 0
 	for ; len(at)-q >= rows; q += rows {
-		four := Dots(x, row(at[q]), row(at[q+1]), row(at[q+2]), row(at[q+3]))
+		four := Dots(x, rowOf(a, at[q]), rowOf(a, at[q+1]), rowOf(a, at[q+2]), rowOf(a, at[q+3]))
 		copy(dst[q:], four[:])
 	}
 	for ; q < len(at); q++ {
-		dst[q] = floats.Dot(row(at[q]), x)
+		dst[q] = floats.Dot(rowOf(a, at[q]), x)
 	}
 }
 
-// rowsAt returns the row of an index, after the lengths have been checked: c has a number for each index, x one for each column.
-func rowsAt(a blas64.General, at []int32, c, x []float64) func(int32) []float64 {
+func rowOf(a blas64.General, i int32) []float64 { return a.Data[int(i)*a.Stride:][:a.Cols] }
+
+// checkAt panics unless c has a number for each index and x one for each column, or if A is malformed.
+func checkAt(a blas64.General, at []int32, c, x []float64) {
 	check("a", a)
 	if len(c) != len(at) || len(x) != a.Cols {
 		panic(fmt.Sprintf("product: a is %d×%d, with %d rows and vectors of lengths %d and %d", a.Rows, a.Cols, len(at), len(c), len(x)))
 	}
-	return func(i int32) []float64 { return a.Data[int(i)*a.Stride:][:a.Cols] }
 }
 
 // checkRows panics if an index is not a row of A.

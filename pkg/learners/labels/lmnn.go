@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -301,9 +300,9 @@ type lmnnFit struct {
 	block     *mat.Dense
 	laplacian *mat.Dense
 	degree    []float64
-	wide      blas64.General // x with columns of zeros up to a multiple of 4, which is what the assembly takes
-	sums      blas64.General // and the Laplacian
-	terms     [][]float64    // of the objective, but for zeros: of lmnnShare rows each
+	wide      *mat.Dense  // x with columns of zeros up to a multiple of 4, which is what the assembly takes
+	sums      *mat.Dense  // and the Laplacian
+	terms     [][]float64 // of the objective, but for zeros: of lmnnShare rows each
 
 	best       *mat.SymDense
 	least      float64
@@ -656,23 +655,21 @@ func (f *lmnnFit) edges(from, end, i int, others []int32, weights []float64) {
 		for _, w := range weights {
 			f.degree[i] -= w
 		}
-		product.AddRows(rowOf(f.sums, i), weights, f.wide, others)
+		product.AddRows(f.sums.RawRowView(i), weights, f.wide.RawMatrix(), others)
 	}
 	lo, _ := slices.BinarySearch(others, int32(from))
 	hi, _ := slices.BinarySearch(others, int32(end))
 	for q, j := range others[lo:hi] {
 		f.degree[j] -= weights[lo+q]
 	}
-	product.AddToRows(f.sums, others[lo:hi], weights[lo:hi], rowOf(f.wide, i))
+	product.AddToRows(f.sums.RawMatrix(), others[lo:hi], weights[lo:hi], f.wide.RawRowView(i))
 }
 
 // padded returns a matrix n×r, and the same with columns of zeros up to a multiple of 4.
-func padded(n, r int) (*mat.Dense, blas64.General) {
-	all := mat.NewDense(n, (r+3)&^3, nil)
-	return all.Slice(0, n, 0, r).(*mat.Dense), all.RawMatrix()
+func padded(n, r int) (m, all *mat.Dense) {
+	all = mat.NewDense(n, (r+3)&^3, nil)
+	return all.Slice(0, n, 0, r).(*mat.Dense), all
 }
-
-func rowOf(a blas64.General, i int) []float64 { return a.Data[i*a.Stride:][:a.Cols] }
 
 // bound takes the weights α at the point of d for bounds on F(M) + ρ·tr(MΣ). It returns a lower bound
 // on the objective with envelopes, over the metrics within the radius of d.m.
