@@ -18,6 +18,23 @@ func Gemv(dst []float64, a blas64.General, x []float64) {
 	GerGemv(a, Ends{}, Ends{Row: x}, Ends{Col: dst})
 }
 
+// GemvT adds α·Aᵀx to y, with the bits of gonum's Dgemv. It panics if lengths differ, or if A is malformed.
+func GemvT(y []float64, alpha float64, a blas64.General, x []float64) { gemvT(current, y, alpha, a, x) }
+
+func gemvT(p path, y []float64, alpha float64, a blas64.General, x []float64) {
+	check("a", a)
+	Ends{Row: y, Col: x}.check(a, true, true)
+	const least = 16 // columns that are worth a call
+	if p >= viaAVX2 && a.Cols >= least {
+		for ; a.Rows >= rows; a.Rows, a.Data, x = a.Rows-rows, a.Data[rows*a.Stride:], x[rows:] {
+			sumFour(a.Data, a.Stride, fetchAhead(a.Cols), []float64{alpha * x[0], alpha * x[1], alpha * x[2], alpha * x[3]}, y)
+		}
+	}
+	if a.Rows > 0 {
+		blas64.Gemv(blas.Trans, alpha, a, vector.Of(x), 1, vector.Of(y))
+	}
+}
+
 // GerGemv sets A to A + stᵀ, s being by.Col and t by.Row, unless by is empty. Then it adds A·x.Row to y.Col, and Aᵀ·x.Col to y.Row
 // unless y.Row is nil. It reads A once, and has the bits of gonum's Dger, Dgemv and Dgemv of the transpose, one after the other. It
 // panics if the lengths are not those of A, or if A is malformed. The vectors of y must not overlap others.

@@ -88,3 +88,29 @@ func BenchmarkGerGemv(b *testing.B) {
 		})
 	}
 }
+
+// TestGemvT: the bits of gonum on every path. Nothing beyond the vector changes.
+func TestGemvT(t *testing.T) {
+	r := rand.New(rand.NewPCG(29, 30))
+	for rows := range 14 {
+		for cols := range 40 {
+			for _, special := range []bool{false, true} {
+				m, v := random(r, rows, cols, cols+r.IntN(3)+1), random(r, 1, rows+cols, rows+cols+1)
+				if special {
+					m, v = rare(r, m), rare(r, v)
+				}
+				for _, alpha := range []float64{-1, 1, 0.3} {
+					x, want := v.Data[:rows], slices.Clone(v.Data)
+					blas64.Gemv(blas.Trans, alpha, m, vector.Of(x), 1, vector.Of(want[rows:][:cols]))
+					for _, p := range append([]path{viaGonum}, paths()...) {
+						got := slices.Clone(v.Data)
+						gemvT(p, got[rows:][:cols], alpha, m, x)
+						if i := differ(got, want); i >= 0 {
+							t.Fatalf("path %d, %d×%d, α = %v, special values %v: element %d is %v, gonum's %v", p, rows, cols, alpha, special, i-rows, got[i], want[i])
+						}
+					}
+				}
+			}
+		}
+	}
+}

@@ -7,7 +7,6 @@ import (
 
 	"metriclab/internal/cores"
 	"metriclab/internal/product"
-	"metriclab/internal/vector"
 )
 
 // The widths of blocks: of reflections made before the rest of the matrix is updated, of reflections
@@ -62,7 +61,7 @@ func reduce(n int, a, d, e []float64) reflections {
 					coef[i] = pairs[i*n+k]
 				}
 				turn(p)
-				blas64.Gemv(blas.Trans, 1, block(k), vector.Of(turned[:2*p]), 1, vector.Of(row[k:]))
+				product.GemvT(row[k:], 1, block(k), turned[:2*p])
 			}
 			d[k] = row[k]
 			v, u := pairs[2*p*n:][:n], pairs[(2*p+1)*n:][:n]
@@ -78,7 +77,7 @@ func reduce(n int, a, d, e []float64) reflections {
 			if p > 0 {
 				product.Gemv(coef[:2*p], block(k+1), v)
 				turn(p)
-				blas64.Gemv(blas.Trans, 1, block(k+1), vector.Of(turned[:2*p]), 1, vector.Of(u))
+				product.GemvT(u, 1, block(k+1), turned[:2*p])
 			}
 			floats.Scale(-tau[k], u)
 			floats.AddScaled(u, -tau[k]/2*floats.Dot(u, v), v)

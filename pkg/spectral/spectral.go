@@ -24,7 +24,6 @@ import (
 	"metriclab/internal/product"
 	"metriclab/internal/vector"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
@@ -369,7 +368,7 @@ func (k *krylov) grow(q []float64) growth {
 		for range 2 { // twice is enough (Parlett 1980, Section 6-9)
 			s.deflate(z)
 			product.Gemv(h, v, z)
-			blas64.Gemv(blas.Trans, -1, v, vector.Of(h), 1, vector.Of(z))
+			product.GemvT(z, -1, v, h)
 		}
 		beta := norm(z)
 		// Below this the remainder is the round-off of the product.
@@ -457,7 +456,7 @@ func (k *krylov) vector(i int) []float64 {
 	}
 	u := make([]float64, k.s.n)
 	v := blas64.General{Rows: n, Cols: k.s.n, Stride: k.s.n, Data: k.basis}
-	blas64.Gemv(blas.Trans, 1, v, vector.Of(k.ritz.number(i)), 0, vector.Of(u))
+	product.GemvT(u, 1, v, k.ritz.number(i))
 	return u
 }
 

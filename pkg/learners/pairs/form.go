@@ -331,7 +331,7 @@ func (f *form) split(v []float64, norm float64) (w []float64, rho float64) {
 		f.coords(w, q)
 		first, d = f.remainder(q, w)
 	}
-	blas64.Gemv(blas.Trans, -1, f.ut(), vector.Of(d), 1, vector.Of(q))
+	product.GemvT(q, -1, f.ut(), d)
 	vector.AddScaled(w, 1, d)
 	rho = math.Sqrt(vector.Dot(q, q))
 	if rho < settled*first || rho <= inside {
@@ -346,7 +346,7 @@ func (f *form) split(v []float64, norm float64) (w []float64, rho float64) {
 // remainder subtracts Uw from q and returns ‖q‖ and Uᵀq, which is round-off if w
 // was Uᵀq and U is orthonormal.
 func (f *form) remainder(q, w []float64) (norm float64, uq []float64) {
-	blas64.Gemv(blas.Trans, -1, f.ut(), vector.Of(w), 1, vector.Of(q))
+	product.GemvT(q, -1, f.ut(), w)
 	product.Gemv(f.ws.y, f.ut(), q)
 	return math.Sqrt(vector.Dot(q, q)), f.ws.y
 }
@@ -393,7 +393,7 @@ func (f *form) minus(c float64, w []float64, rho float64) {
 	for i := range g {
 		g[i] *= 1 + p.last
 	}
-	blas64.Gemv(blas.Trans, 1, f.ut(), vector.Of(p.a), 1, vector.Of(g))
+	product.GemvT(g, 1, f.ut(), p.a)
 	blas64.Ger(-t, vector.Of(p.a), vector.Of(g), f.ut())
 	if f.turns++; f.turns >= turnsPerQR {
 		f.orthonormalise()
@@ -408,7 +408,7 @@ func (f *form) removedVector() []float64 {
 		return f.eig.a
 	}
 	p := make([]float64, f.dim)
-	blas64.Gemv(blas.Trans, 1, f.ut(), vector.Of(f.eig.a), 0, vector.Of(p))
+	product.GemvT(p, 1, f.ut(), f.eig.a)
 	if f.reflected {
 		t := 1 / (1 + f.eig.last)
 		for i, g := range f.q {
@@ -448,7 +448,7 @@ func (f *form) mulTo(dst, x []float64) {
 	}
 	w, cw := make([]float64, f.n), make([]float64, f.n)
 	f.c.mulTo(cw, f.coords(w, x))
-	blas64.Gemv(blas.Trans, 1, f.ut(), vector.Of(cw), 0, vector.Of(dst))
+	product.GemvT(dst, 1, f.ut(), cw)
 }
 
 // orthonormalise removes from U the round-off that reflections have left, by
@@ -609,7 +609,7 @@ func (f *form) project() (terms []metric.RankOne) {
 		v := w
 		if !f.full() {
 			v = make([]float64, f.dim)
-			blas64.Gemv(blas.Trans, 1, f.ut(), vector.Of(w), 0, vector.Of(v))
+			product.GemvT(v, 1, f.ut(), w)
 		}
 		terms = append(terms, metric.RankOne{C: size, V: v})
 	}

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -522,7 +521,7 @@ func (s *stairs) mulBoth(dst, w, norm2, z []float64) float64 {
 // addTransMul adds Sᵀw to dst.
 func (s *stairs) addTransMul(dst, w []float64) {
 	for _, g := range s.block {
-		blas64.Gemv(blas.Trans, 1, g, vector.Of(part(w, g)), 1, vector.Of(dst[:g.Cols]))
+		product.GemvT(dst[:g.Cols], 1, g, part(w, g))
 	}
 }
 
@@ -541,7 +540,7 @@ func (s *stairs) sumBlock(k int, w []float64) {
 		before = s.sum[k-1]
 	}
 	clear(sum[copy(sum, before):])
-	blas64.Gemv(blas.Trans, 1, s.block[k], vector.Of(part(w, s.block[k])), 1, vector.Of(sum))
+	product.GemvT(sum, 1, s.block[k], part(w, s.block[k]))
 }
 
 // update sets S to CS with CᵀC = I + βwwᵀ, so that SᵀS becomes SᵀS + β(Sᵀw)(Sᵀw)ᵀ,

@@ -250,9 +250,9 @@ func (p *projector) inverseIteration(d, e, theta []float64, w blas64.General, si
 				blas64.Scal(1/norm, vector.Of(row))
 				if i > 0 {
 					before := blas64.General{Rows: i, Cols: n, Stride: n, Data: w.Data}
-					h := vector.Of(p.lower[:i])
-					blas64.Gemv(blas.NoTrans, 1, before, vector.Of(row), 0, h)
-					blas64.Gemv(blas.Trans, -1, before, h, 1, vector.Of(row))
+					h := p.lower[:i]
+					product.Gemv(h, before, row)
+					product.GemvT(row, -1, before, h)
 				}
 			}
 			norm := blas64.Nrm2(vector.Of(row))

@@ -98,9 +98,9 @@ func (w *recycled) orthogonalise(x, rx []float64) bool {
 		w.h = fit(w.h, k)
 		for last := math.Inf(1); length < last/2; { // twice is enough, and once if little is subtracted
 			product.Gemv(w.h, w.matrix(w.q), x)
-			blas64.Gemv(blas.Trans, -1, w.matrix(w.q), vector.Of(w.h), 1, vector.Of(x))
+			product.GemvT(x, -1, w.matrix(w.q), w.h)
 			if rx != nil {
-				blas64.Gemv(blas.Trans, -1, w.matrix(w.rq), vector.Of(w.h), 1, vector.Of(rx))
+				product.GemvT(rx, -1, w.matrix(w.rq), w.h)
 			}
 			last, length = length, blas64.Nrm2(vector.Of(x))
 		}
@@ -207,7 +207,7 @@ func (g *galerkin) turn(dst, x []float64) []float64 {
 	n, k := len(dst), len(x)
 	dst = append(dst, make([]float64, k)...)
 	if k > 0 {
-		blas64.Gemv(blas.Trans, 1, g.y.RawMatrix(), vector.Of(x), 0, vector.Of(dst[n:]))
+		product.GemvT(dst[n:], 1, g.y.RawMatrix(), x)
 	}
 	return dst
 }
@@ -311,12 +311,13 @@ func (d *resolved) recycle(t step, floor, tol float64) (s float64, found, ok boo
 		}
 		f, _ := g.at(s)
 		x := g.inBasis()
-		blas64.Gemv(blas.Trans, 1, w.matrix(w.q), vector.Of(x), 0, vector.Of(d.v))
+		clear(d.v)
+		product.GemvT(d.v, 1, w.matrix(w.q), x)
 		for i, a := range g.a {
 			x[i] = a - (s-d.shift[0])*x[i] // Ru − δRx = RQᵀ(a − δξ)
 		}
-		copy(d.x, d.v)
-		blas64.Gemv(blas.Trans, 1, w.matrix(w.rq), vector.Of(x), -1, vector.Of(d.x))
+		floats.ScaleTo(d.x, -1, d.v)
+		product.GemvT(d.x, 1, w.matrix(w.rq), x)
 		copy(p, d.x)
 		// (P + s₀I) times it is the residual in K, and few of the eigenvalues of P are above the mean by far.
 		length, residual := blas64.Nrm2(vector.Of(d.v)), blas64.Nrm2(vector.Of(d.x))*(d.trace/float64(d.n)+d.shift[0])

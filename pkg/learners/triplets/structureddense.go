@@ -78,7 +78,7 @@ func (m *buffered) mulTo(dst, x []float64) {
 	for k, c := range m.c {
 		m.x[k] *= c
 	}
-	blas64.Gemv(blas.Trans, 1, m.low(), vector.Of(m.x), 1, vector.Of(dst))
+	product.GemvT(dst, 1, m.low(), m.x)
 }
 
 // mulTiles sets dst to the product of the base with x.
@@ -151,7 +151,7 @@ func (m *buffered) addProducts() {
 	}
 }
 
-// addTerms adds Σ c_k z_k z_kᵀ to the upper triangle.
+// addTerms adds Σ c_k z_k z_kᵀ to the upper triangle, and to some of what is below it.
 func (m *buffered) addTerms() {
 	n, terms := m.n, len(m.c)
 	m.x = fit(m.x, terms*n) // the c_k z_k by columns
@@ -160,12 +160,16 @@ func (m *buffered) addTerms() {
 			m.x[i*terms+k] = c * z
 		}
 	}
+	all := make([]int32, terms)
+	for k := range all {
+		all[k] = int32(k)
+	}
 	for c := 0; c < n; c += tileCols {
 		end := min(c+tileCols, n)
 		for i := range end {
-			first := max(i, c)
+			first := max(i&^3, c) // a multiple of 4 is faster, and what is left of the diagonal does not count
 			z := blas64.General{Rows: terms, Cols: end - first, Stride: n, Data: m.z[first:]}
-			blas64.Gemv(blas.Trans, 1, z, vector.Of(m.x[i*terms:(i+1)*terms]), 1, vector.Of(m.base[i*n+first:i*n+end]))
+			product.AddRows(m.base[i*n+first:i*n+end], m.x[i*terms:(i+1)*terms], z, all)
 		}
 	}
 }
