@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/pkg/experiment"
@@ -155,7 +156,6 @@ func zeroedPass(ctx context.Context, s protocol.Split, eps float64) (tolerantPas
 	p := tolerantPass{kernel: k}
 	inc := func(i, j int, v float64) { k.SetSym(i, j, k.At(i, j)+v) }
 	var e spectral.EigenSym
-	var c mat.Cholesky
 	var vectors mat.Dense
 	shifted := mat.NewSymDense(n, nil)
 	for _, t := range s.Train {
@@ -175,7 +175,7 @@ func zeroedPass(ctx context.Context, s protocol.Split, eps float64) (tolerantPas
 		for i := range n {
 			shifted.SetSym(i, i, k.At(i, i)+eps)
 		}
-		if c.Factorize(shifted) { // all eigenvalues are above −ε
+		if _, ok := lapack64.Potrf(shifted.RawSymmetric()); ok { // all eigenvalues are above −ε
 			continue
 		}
 		if !e.Factorize(k, true) {
