@@ -428,10 +428,13 @@ func NewNearestRows(k int) *NearestRows {
 
 func (b *NearestRows) Reset() { b.row, b.value = b.row[:0], b.value[:0] }
 
-func (b *NearestRows) Offer(row int, value float64) {
-	if len(b.row) == b.k && !(value < b.limit) {
-		return
+func (b *NearestRows) Offer(row int, value float64) { // short, so that it is no call for most rows
+	if len(b.row) < b.k || value < b.limit {
+		b.insert(row, value)
 	}
+}
+
+func (b *NearestRows) insert(row int, value float64) {
 	at := len(b.value)
 	for at > 0 && value < b.value[at-1] {
 		at--
