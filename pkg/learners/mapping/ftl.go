@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -32,11 +33,11 @@ type FTLParams struct {
 //	π(i) = argmin_{j in S} C[i, j],  S = argmin_{|S| = m} Σᵢ min_{j in S} C[i, j],
 //
 // where C is the sum of the costs. Its regret can grow linearly with the rounds (Rakhlin, Abernethy, Bartlett,
-// Online Discovery of Similarity Mappings, ICML 2007, Section 5.1). The search is NP-hard (Theorem 4.1). All
-// sets are tried if there are at most MaxSets of them, and Exact says so. Else S is a local optimum, which no
+// Online Discovery of Similarity Mappings, ICML 2007, Section 5.1). The search is NP-hard (Theorem 4.1). It is
+// exact, by branch and bound, if there are at most MaxSets sets, and Exact says so. Else S is a local optimum, which no
 // swap of one prototype improves, found from the set of the round before (cluster.FitFasterPAM).
 //
-// It draws nothing. Of equally good sets the lexicographically first is taken, where all are tried; of
+// It draws nothing. Of equally good sets the lexicographically first is taken, where the search is exact; of
 // equally good prototypes the lowest; before the first round all are equally good. StepSize of an outcome is
 // 1 if the map has changed, else 0; Mistake is always false.
 //
@@ -71,7 +72,7 @@ func NewFTL(a, b int, p FTLParams) (*FTL, error) {
 // lead finds the map of least cost.
 func (l *FTL) lead() {
 	if l.Exact() {
-		l.set = l.enumerate()
+		l.set = l.enumerate(l.set)
 	} else {
 		cost := mat.NewDense(l.c.b, l.c.a, l.c.sum).T()
 		r, err := cluster.FitFasterPAM(context.Background(), nil, cost, cluster.MedoidsParams{M: l.p.M, Start: l.set})
@@ -93,45 +94,64 @@ func (l *FTL) assign() {
 	l.pi = pi
 }
 
-// enumerate returns the first set of least cost.
-func (l *FTL) enumerate() []int {
-	m, b := l.p.M, l.c.b
-	least := make([][]float64, m) // least[d] holds the cost of each object with the first d members
+// enumerate returns the first set of least cost, by branch and bound from a set whose cost may be near the least. Sets that begin
+// alike cost at least what the objects pay if each has the best of these members and of all prototypes that may follow. That
+// holds for rounded sums, too: a sum of smaller numbers in the same order is not larger.
+func (l *FTL) enumerate(start []int) []int {
+	m, a, b := l.p.M, l.c.a, l.c.b
+	rest := costs{a: a, b: b, sum: slices.Clone(l.c.sum)} // column j: the least cost of each object with prototypes from j on
+	for k := (b-1)*a - 1; k >= 0; k-- {
+		rest.sum[k] = min(rest.sum[k], rest.sum[k+a])
+	}
+	least := make([][]float64, m) // least[d]: with the first d members
 	for d := range least {
-		least[d] = make([]float64, l.c.a)
+		least[d] = slices.Repeat([]float64{math.Inf(1)}, a)
 	}
 	set, best := make([]int, m), make([]int, m)
-	bestCost, found := 0.0, false
+	limit, found := math.Inf(1), false
+	hopeless := func(sum float64) bool { return sum > limit || found && sum == limit }
+	members := slices.Clone(least[0])
+	for _, j := range start {
+		for i, c := range l.c.column(j) {
+			members[i] = min(members[i], c)
+		}
+	}
+	limit = leastCost(members, members, limit)
 	var descend func(d, from int)
 	descend = func(d, from int) {
+		last := d == m-1
 		for j := from; j <= b-m+d; j++ {
+			if (j == from || !last) && hopeless(leastCost(least[d], rest.column(j), limit)) {
+				return
+			}
 			set[d] = j
 			col := l.c.column(j)
-			if d < m-1 {
-				for i, c := range col {
-					if d > 0 {
-						c = min(c, least[d][i])
-					}
-					least[d+1][i] = c
+			if last {
+				if sum := leastCost(least[d], col, limit); !hopeless(sum) {
+					limit, found = sum, true
+					copy(best, set)
 				}
-				descend(d+1, j+1)
 				continue
 			}
-			var sum float64
 			for i, c := range col {
-				if d > 0 {
-					c = min(c, least[d][i])
-				}
-				sum += c
+				least[d+1][i] = min(c, least[d][i])
 			}
-			if !found || sum < bestCost {
-				bestCost, found = sum, true
-				copy(best, set)
-			}
+			descend(d+1, j+1)
 		}
 	}
 	descend(0, 0)
 	return best
+}
+
+// leastCost returns the sum of the smaller costs, or of the first of them if that is above the limit.
+func leastCost(x, y []float64, limit float64) (sum float64) {
+	y = y[:len(x)]
+	for i, c := range x {
+		if sum += min(c, y[i]); sum > limit {
+			break
+		}
+	}
+	return sum
 }
 
 // made returns l, and panics unless a constructor made it.
@@ -148,7 +168,7 @@ func (l *FTL) Dims() (a, b int) { return l.made().c.a, l.c.b }
 // Params returns the parameters with the default filled in.
 func (l *FTL) Params() FTLParams { return l.made().p }
 
-// Exact reports whether the map is the best one, found by trying all sets, and not a local
+// Exact reports whether the map is the best one of all sets, and not a local
 // optimum.
 func (l *FTL) Exact() bool { return sets(l.made().c.b, l.p.M) <= MaxSets }
 
@@ -226,7 +246,7 @@ func (s ftlState) learner(p FTLParams) (*FTL, error) {
 	}
 	l := &FTL{p: p, c: c, round: s.Round, set: s.Set}
 	if l.Exact() {
-		if best := l.enumerate(); !slices.Equal(best, s.Set) {
+		if best := l.enumerate(s.Set); !slices.Equal(best, s.Set) {
 			return nil, fmt.Errorf("set: %v is not the leader, %v is", s.Set, best)
 		}
 	}

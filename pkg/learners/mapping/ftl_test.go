@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/combin"
 
 	"metriclab/pkg/learners/cluster"
 	"metriclab/pkg/metric"
@@ -94,6 +95,42 @@ func TestFTLLeads(t *testing.T) {
 			if best := mat.Min(swaps); best < -1e-9 {
 				t.Errorf("a swap saves %v", -best)
 			}
+		}
+	}
+}
+
+// The search finds the first set of least cost, which trying all of them finds too, whatever set it starts from. Costs have few
+// values, so that there are many ties, or any.
+func TestFTLEnumerate(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 22))
+	for range 400 {
+		a, b := 1+rng.IntN(6), 1+rng.IntN(8)
+		m := 1 + rng.IntN(b)
+		l := mustFTL(t, a, b, m)
+		coarse := rng.IntN(2) == 0
+		for k := range l.c.sum {
+			if l.c.sum[k] = rng.Float64(); coarse {
+				l.c.sum[k] = float64(rng.IntN(3))
+			}
+		}
+		var want []int
+		least := math.Inf(1)
+		for _, set := range combin.Combinations(b, m) {
+			var sum float64
+			for i := range a {
+				c := math.Inf(1)
+				for _, j := range set {
+					c = min(c, l.c.sum[j*a+i])
+				}
+				sum += c
+			}
+			if sum < least {
+				least, want = sum, set
+			}
+		}
+		start := rng.Perm(b)[:m]
+		if got := l.enumerate(start); !slices.Equal(got, want) {
+			t.Errorf("%d of %d prototypes for %d objects, from %v: set %v, want %v", m, b, a, start, got, want)
 		}
 	}
 }
