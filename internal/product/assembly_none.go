@@ -54,4 +54,8 @@ func dotsAVX2(int, *float64, *float64, *float64, *float64, *float64, *float64) {
 	panic("product: no assembly")
 }
 
+func chainsAVX2(int, *float64, *float64, *float64, *float64, *float64, *float64) {
+	panic("product: no assembly")
+}
+
 func rotateAVX2(int, *float64, *float64, float64, float64) { panic("product: no assembly") }

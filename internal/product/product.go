@@ -12,7 +12,7 @@
 //
 // What is NaN on one path is NaN on all; sign and payload of a NaN may differ.
 //
-// What has vectors (Symv, Gemv, GemvT, GerGemv, Dots, rows by index, Rotate) is of another kind: it takes the place of calls of gonum's kernels
+// What has vectors (Symv, Gemv, GemvT, GerGemv, Dots, Stairs, rows by index, Rotate) is of another kind: it takes the place of calls of gonum's kernels
 // on amd64, and has their bits.
 //
 // # Paths

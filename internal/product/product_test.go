@@ -298,6 +298,7 @@ func TestPanics(t *testing.T) {
 		{"row beyond", "row 2 of 2", func() { AddRows(make([]float64, 3), make([]float64, 2), a, []int32{0, 2}) }},
 		{"row before", "row -1 of 2", func() { AddToRows(a, []int32{-1}, make([]float64, 1), make([]float64, 3)) }},
 		{"numbers of rows", "a is 2×3, with 1 rows and vectors of lengths 2 and 3", func() { DotsAt(make([]float64, 2), a, []int32{1}, make([]float64, 3)) }},
+		{"stairs", "stairs of lengths 4, 5, 6 and 6, x of length 8", func() { v := make([]float64, 8); Stairs(v, v[:4], v[:5], v[:6], v[:6]) }},
 		{"lower Symv", "a.Uplo is not blas.Upper", func() { Symv(blas64.Symmetric{Uplo: blas.Lower}, nil, nil) }},
 	} {
 		func() {

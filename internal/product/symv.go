@@ -156,6 +156,34 @@ func dots(p path, x, a, b, c, d []float64) (out [4]float64) {
 	return out
 }
 
+// Stairs returns the products of a, b, c and d with as many first numbers of x as they have, with the bits of gonum's floats.Dot. The
+// length of a is a multiple of 4, and each of the others has one number more than the one before. It panics if x is shorter than d.
+func Stairs(x, a, b, c, d []float64) [4]float64 { return stairs(current, x, a, b, c, d) }
+
+func stairs(p path, x, a, b, c, d []float64) (out [4]float64) {
+	n := len(a)
+	if n%4 != 0 || len(b) != n+1 || len(c) != n+2 || len(d) != n+3 || len(x) < n+3 {
+		panic(fmt.Sprintf("product: stairs of lengths %d, %d, %d and %d, x of length %d", n, len(b), len(c), len(d), len(x)))
+	}
+	stairs := [4][]float64{a, b, c, d}
+	if p < viaAVX2 || n == 0 {
+		for r, row := range stairs {
+			out[r] = floats.Dot(row, x[:len(row)])
+		}
+		return out
+	}
+	var sums [4 * 4]float64
+	chainsAVX2(n, &x[0], &a[0], &b[0], &c[0], &d[0], &sums[0])
+	for r, row := range stairs {
+		s := sums[4*r:][:4]
+		for j := n; j < len(row); j++ { // what is left goes to the first chain
+			s[0] += float64(row[j] * x[j])
+		}
+		out[r] = (s[0] + s[2]) + (s[1] + s[3])
+	}
+	return out
+}
+
 // DotRows sets dst to Ax, with the bits of gonum's floats.Dot for each row. It panics if lengths differ, or if A is malformed.
 func DotRows(dst []float64, a blas64.General, x []float64) {
 	check("a", a)

@@ -74,6 +74,26 @@ func TestDots(t *testing.T) {
 	}
 }
 
+func TestStairs(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	for n := 0; n < 70; n += 4 {
+		for _, special := range []bool{false, true} {
+			m := random(r, 5, n+3, n+3)
+			if special {
+				m = rare(r, m)
+			}
+			row := func(i, length int) []float64 { return m.Data[i*m.Stride:][:length] }
+			for _, p := range append([]path{viaGonum}, paths()...) {
+				for i, got := range stairs(p, row(4, n+3), row(0, n), row(1, n+1), row(2, n+2), row(3, n+3)) {
+					if want := floats.Dot(row(i, n+i), row(4, n+i)); !same(got, want) {
+						t.Fatalf("path %d, length %d, special values %v: product %d is %v, gonum's is %v", p, n+i, special, i, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestDotRows: the bits of gonum for every number of rows.
 func TestDotRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 9))

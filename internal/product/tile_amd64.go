@@ -79,6 +79,11 @@ func copyAVX512(n int, a *float64, stride int, to *float64)
 //go:noescape
 func dotsAVX2(n int, x *float64, a *float64, b *float64, c *float64, d *float64, out *float64)
 
+// chainsAVX2 sets 4×4 numbers of out to the chains of the products of x with a, b, c and d, all of length n, a multiple of 4, as in gonum's dot product.
+//
+//go:noescape
+func chainsAVX2(n int, x *float64, a *float64, b *float64, c *float64, d *float64, out *float64)
+
 // rotateAVX2 sets x to cx + sy and y to cy − sx, n ≥ 4 numbers each, a multiple of 4. Products are rounded.
 //
 //go:noescape

@@ -1593,6 +1593,49 @@ sum:
 	VZEROUPPER
 	RET
 
+// func chainsAVX2(n int, x *float64, a *float64, b *float64, c *float64, d *float64, out *float64)
+// Requires: AVX
+TEXT ·chainsAVX2(SB), NOSPLIT, $0-56
+	MOVQ   n+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   b+24(FP), BX
+	MOVQ   c+32(FP), SI
+	MOVQ   d+40(FP), DI
+	MOVQ   out+48(FP), R8
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	SUBQ   $0x04, AX
+	JL     rest
+
+loop:
+	VMOVUPD (CX), Y4
+	VMULPD  (DX), Y4, Y5
+	VADDPD  Y5, Y0, Y0
+	VMULPD  (BX), Y4, Y5
+	VADDPD  Y5, Y1, Y1
+	VMULPD  (SI), Y4, Y5
+	VADDPD  Y5, Y2, Y2
+	VMULPD  (DI), Y4, Y4
+	VADDPD  Y4, Y3, Y3
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, BX
+	ADDQ    $0x20, SI
+	ADDQ    $0x20, DI
+	SUBQ    $0x04, AX
+	JGE     loop
+
+rest:
+	VMOVUPD Y0, (R8)
+	VMOVUPD Y1, 32(R8)
+	VMOVUPD Y2, 64(R8)
+	VMOVUPD Y3, 96(R8)
+	VZEROUPPER
+	RET
+
 // func rotateAVX2(n int, x *float64, y *float64, c float64, s float64)
 // Requires: AVX
 TEXT ·rotateAVX2(SB), NOSPLIT, $0-40

@@ -33,7 +33,8 @@ func main() {
 	pack()
 	copyRows("copyAVX2", 12, 4, build.YMM)
 	copyRows("copyAVX512", 16, 8, build.ZMM)
-	dots()
+	dots("dotsAVX2", false)
+	dots("chainsAVX2", true)
 	rotate()
 	build.Generate()
 }
@@ -546,12 +547,16 @@ func pack() {
 	build.RET()
 }
 
-// dots writes the function of four dot products with one vector.
-func dots() {
+// dots writes the function of four dot products with one vector, or of their chains.
+func dots(name string, chains bool) {
 	const lanes = 4
-	build.TEXT("dotsAVX2", build.NOSPLIT, "func(n int, x, a, b, c, d, out *float64)")
+	build.TEXT(name, build.NOSPLIT, "func(n int, x, a, b, c, d, out *float64)")
 	build.Pragma("noescape")
-	build.Doc("dotsAVX2 sets 4 numbers of out to the products of x with a, b, c and d, all of length n, with the bits of gonum's dot product.")
+	if chains {
+		build.Doc(name + " sets 4×4 numbers of out to the chains of the products of x with a, b, c and d, all of length n, a multiple of 4, as in gonum's dot product.")
+	} else {
+		build.Doc(name + " sets 4 numbers of out to the products of x with a, b, c and d, all of length n, with the bits of gonum's dot product.")
+	}
 	n := build.Load(build.Param("n"), build.GP64())
 	x := build.Load(build.Param("x"), build.GP64())
 	pointers := []reg.Register{x}
@@ -580,6 +585,14 @@ func dots() {
 	build.SUBQ(operand.Imm(lanes), n)
 	build.JGE(operand.LabelRef("loop"))
 	build.Label("rest")
+	if chains {
+		for i, sum := range sums {
+			build.VMOVUPD(sum, operand.Mem{Base: out, Disp: i * lanes * size})
+		}
+		build.VZEROUPPER()
+		build.RET()
+		return
+	}
 	var low, high [4]reg.VecVirtual
 	for i := range sums {
 		low[i], high[i] = sums[i].AsX().(reg.VecVirtual), build.XMM()

@@ -7,6 +7,7 @@ import (
 	"metriclab/internal/vector"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
@@ -18,8 +19,9 @@ import (
 // It is stored as a full square, since a product with it, of which a step makes
 // ten to twenty, then runs twice as fast as with a triangle.
 type resolvent struct {
-	r        []float64 // rows of length stride; nil if there is none
-	n        int       // order
+	r        []float64    // rows of length stride; nil if there is none
+	late     product.Ends // of an update that waits for the next product, with which it shares the way through memory; Col is empty if none does
+	n        int          // order
 	stride   int
 	shift    float64
 	logShift float64 // running mean of log s
@@ -50,7 +52,7 @@ func (r *resolvent) stale() bool {
 
 func (r *resolvent) ready() bool { return r.r != nil }
 
-func (r *resolvent) drop() { r.r, r.n, r.stride = nil, 0, 0 }
+func (r *resolvent) drop() { r.r, r.n, r.stride, r.late = nil, 0, 0, product.Ends{} }
 
 func (r *resolvent) general() blas64.General {
 	return blas64.General{Rows: r.n, Cols: r.n, Stride: r.stride, Data: r.r}
@@ -58,15 +60,38 @@ func (r *resolvent) general() blas64.General {
 
 // mulTo sets dst to Rx.
 func (r *resolvent) mulTo(dst, x []float64) {
-	product.Gemv(dst, r.general(), x)
+	clear(dst)
+	var late product.Ends
+	if len(r.late.Col) > 0 {
+		late = r.late
+	}
+	product.GerGemv(r.general(), late, product.Ends{Row: x}, product.Ends{Col: dst})
+	r.late.Col = r.late.Col[:0]
 }
 
-// compact returns the n² entries of R without gaps.
+// add adds the product of two vectors, the first of which is times c, to R.
+func (r *resolvent) add(c float64, x, y []float64) {
+	r.flush()
+	r.late.Row, r.late.Col = append(r.late.Row[:0], y...), append(r.late.Col[:0], x...)
+	floats.Scale(c, r.late.Col)
+}
+
+// flush does the update that waits.
+func (r *resolvent) flush() {
+	if len(r.late.Col) > 0 {
+		blas64.Ger(1, vector.Of(r.late.Col), vector.Of(r.late.Row), r.general())
+		r.late.Col = r.late.Col[:0]
+	}
+}
+
+// compact returns the n² entries of R without gaps. It changes nothing of r.
 func (r *resolvent) compact() []float64 {
 	var out []float64
 	for i := range r.n {
 		out = append(out, r.r[i*r.stride:i*r.stride+r.n]...)
 	}
+	dense := resolvent{r: out, n: r.n, stride: r.n, late: r.late}
+	dense.flush()
 	return out
 }
 
@@ -130,8 +155,9 @@ func (r *resolvent) plus(ws *workspace, c float64, w []float64, rho float64) {
 		return
 	}
 	k := -c / den
-	blas64.Ger(k, vector.Of(z), vector.Of(z), r.general())
+	r.add(k, z, z)
 	if rho > 0 {
+		r.flush()
 		r.border(k*last, z, 1/r.shift+k*last*last)
 	}
 }
@@ -176,6 +202,6 @@ func (r *resolvent) minus(ws *workspace, p *eigenpair, trim bool) {
 		fa[i] = uu*a + uy*y[i]
 		fy[i] = uy*a + yy*y[i]
 	}
-	blas64.Ger(1, vector.Of(p.a), vector.Of(fa), r.general())
-	blas64.Ger(1, vector.Of(y), vector.Of(fy), r.general())
+	r.add(1, p.a, fa)
+	r.add(1, y, fy)
 }
