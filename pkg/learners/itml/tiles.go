@@ -1,10 +1,12 @@
 package itml
 
 import (
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/product"
+	"metriclab/internal/vector"
 )
 
 // tiles is a symmetric matrix W of order n, of which square tiles on and below
@@ -22,6 +24,8 @@ const (
 	tileEdge = 56
 	// oneTile is the order up to which a single tile is as fast.
 	oneTile = 72
+	// oneRow is the order below which gonum's kernels are as fast.
+	oneRow = 16
 )
 
 func newTiles(n int) *tiles {
@@ -66,6 +70,14 @@ func (t *tiles) set(a mat.Symmetric) {
 // diagonal.
 func (t *tiles) addMul(dst []float64, sign float64, s, x []float64) {
 	clear(dst)
+	if len(x) < oneRow { // a call of the assembly costs more than it saves
+		g := t.tile[0]
+		if sign != 0 {
+			blas64.Ger(sign, vector.Of(s), vector.Of(s), g)
+		}
+		blas64.Gemv(blas.NoTrans, 1, g, vector.Of(x), 1, vector.Of(dst))
+		return
+	}
 	for i, v := range s {
 		t.signed[i] = sign * v
 	}
