@@ -35,14 +35,14 @@ func gemvT(p path, y []float64, alpha float64, a blas64.General, x []float64) {
 	}
 }
 
-// GerGemv sets A to A + stᵀ, s being by.Col and t by.Row, unless by is empty. Then it adds A·x.Row to y.Col, and Aᵀ·x.Col to y.Row
+// GerGemv sets A to A + stᵀ, s being by.Col and t by.Row, unless by.Col is empty. Then it adds A·x.Row to y.Col, and Aᵀ·x.Col to y.Row
 // unless y.Row is nil. It reads A once, and has the bits of gonum's Dger, Dgemv and Dgemv of the transpose, one after the other. It
 // panics if the lengths are not those of A, or if A is malformed. The vectors of y must not overlap others.
 func GerGemv(a blas64.General, by, x, y Ends) { gerGemv(current, a, by, x, y) }
 
 func gerGemv(p path, a blas64.General, by, x, y Ends) {
 	check("a", a)
-	update, both := by.Col != nil, y.Row != nil
+	update, both := len(by.Col) > 0, y.Row != nil
 	x.check(a, true, both)
 	y.check(a, both, true)
 	by.check(a, update, update)
@@ -82,7 +82,7 @@ func (e Ends) check(a blas64.General, row, col bool) {
 
 // from returns the ends of the rows from r on.
 func (e Ends) from(r int) Ends {
-	if e.Col != nil {
+	if len(e.Col) > 0 {
 		e.Col = e.Col[r:]
 	}
 	return e

@@ -27,7 +27,7 @@ func addRows(p path, y, c []float64, a blas64.General, at []int32) {
 	}
 }
 
-// AddToRows adds x to the rows of A with the indices at, each time times its number of c, with the bits of gonum's floats.AddScaled,
+// AddToRows adds x to the rows of A with the indices at, each time multiplied by its number of c, with the bits of gonum's floats.AddScaled,
 // one row after the other. It panics if lengths differ, an index is not a row of A, or A is malformed. x must not overlap those rows.
 func AddToRows(a blas64.General, at []int32, c, x []float64) { addToRows(current, a, at, c, x) }
 

@@ -61,11 +61,7 @@ func (r *resolvent) general() blas64.General {
 // mulTo sets dst to Rx.
 func (r *resolvent) mulTo(dst, x []float64) {
 	clear(dst)
-	var late product.Ends
-	if len(r.late.Col) > 0 {
-		late = r.late
-	}
-	product.GerGemv(r.general(), late, product.Ends{Row: x}, product.Ends{Col: dst})
+	product.GerGemv(r.general(), r.late, product.Ends{Row: x}, product.Ends{Col: dst})
 	r.late.Col = r.late.Col[:0]
 }
 
