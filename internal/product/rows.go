@@ -2,6 +2,8 @@ package product
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -49,12 +51,15 @@ func addToRows(p path, a blas64.General, at []int32, c, x []float64) {
 
 // DotsAt sets dst to the products of x with the rows of A that have the indices at, with the bits of gonum's floats.Dot. It panics if
 // lengths differ, an index is not a row of A, or A is malformed.
-func DotsAt(dst []float64, a blas64.General, at []int32, x []float64) {
+func DotsAt(dst []float64, a blas64.General, at []int32, x []float64) { dotsAt(current, dst, a, at, x) }
+
+func dotsAt(p path, dst []float64, a blas64.General, at []int32, x []float64) {
 	checkAt(a, at, dst, x)
+	checkRows(a, at)
 	q := 0
-	for ; len(at)-q >= rows; q += rows {
-		four := Dots(x, rowOf(a, at[q]), rowOf(a, at[q+1]), rowOf(a, at[q+2]), rowOf(a, at[q+3]))
-		copy(dst[q:], four[:])
+	if whole := len(at) &^ 3; p >= viaAVX2 && whole > 0 && a.Cols > 0 {
+		dotsAtAVX2(whole, &at[0], a.Cols, &x[0], &a.Data[0], a.Stride, &dst[0])
+		q = whole
 	}
 	for ; q < len(at); q++ {
 		dst[q] = floats.Dot(rowOf(a, at[q]), x)
@@ -73,11 +78,13 @@ func checkAt(a blas64.General, at []int32, c, x []float64) {
 
 // checkRows panics if an index is not a row of A.
 func checkRows(a blas64.General, at []int32) {
-	most := uint32(0)
+	last := int32(min(a.Rows-1, math.MaxInt32))
+	bad := int32(0) // negative if one of them is
 	for _, i := range at {
-		most = max(most, uint32(i))
+		bad |= i | (last - i)
 	}
-	if int(most) >= a.Rows {
-		panic(fmt.Sprintf("product: row %d of %d", int32(most), a.Rows))
+	if bad < 0 {
+		out := slices.IndexFunc(at, func(i int32) bool { return i < 0 || i > last })
+		panic(fmt.Sprintf("product: row %d of %d", at[out], a.Rows))
 	}
 }

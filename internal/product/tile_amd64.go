@@ -84,7 +84,17 @@ func dotsAVX2(n int, x *float64, a *float64, b *float64, c *float64, d *float64,
 //go:noescape
 func chainsAVX2(n int, x *float64, a *float64, b *float64, c *float64, d *float64, out *float64)
 
+// dotsAtAVX2 sets m numbers of out, m ≥ 4 a multiple of 4, to the products of x, of length n, with the rows of A that have the indices at, with the bits of gonum's dot product.
+//
+//go:noescape
+func dotsAtAVX2(m int, at *int32, n int, x *float64, a *float64, stride int, out *float64)
+
 // rotateAVX2 sets x to cx + sy and y to cy − sx, n ≥ 4 numbers each, a multiple of 4. Products are rounded.
 //
 //go:noescape
 func rotateAVX2(n int, x *float64, y *float64, c float64, s float64)
+
+// envelopesAVX2 is Envelopes for n ≥ 4 hinges, a multiple of 4.
+//
+//go:noescape
+func envelopesAVX2(n int, a *float64, z *float64, width float64, half float64)

@@ -1525,6 +1525,7 @@ TEXT ·dotsAVX2(SB), NOSPLIT, $0-56
 	MOVQ   c+32(FP), SI
 	MOVQ   d+40(FP), DI
 	MOVQ   out+48(FP), R8
+	XORQ   R9, R9
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -1533,20 +1534,16 @@ TEXT ·dotsAVX2(SB), NOSPLIT, $0-56
 	JL     rest
 
 loop:
-	VMOVUPD (CX), Y4
-	VMULPD  (DX), Y4, Y5
+	VMOVUPD (CX)(R9*1), Y4
+	VMULPD  (DX)(R9*1), Y4, Y5
 	VADDPD  Y5, Y0, Y0
-	VMULPD  (BX), Y4, Y5
+	VMULPD  (BX)(R9*1), Y4, Y5
 	VADDPD  Y5, Y1, Y1
-	VMULPD  (SI), Y4, Y5
+	VMULPD  (SI)(R9*1), Y4, Y5
 	VADDPD  Y5, Y2, Y2
-	VMULPD  (DI), Y4, Y4
+	VMULPD  (DI)(R9*1), Y4, Y4
 	VADDPD  Y4, Y3, Y3
-	ADDQ    $0x20, CX
-	ADDQ    $0x20, DX
-	ADDQ    $0x20, BX
-	ADDQ    $0x20, SI
-	ADDQ    $0x20, DI
+	ADDQ    $0x20, R9
 	SUBQ    $0x04, AX
 	JGE     loop
 
@@ -1560,36 +1557,28 @@ rest:
 
 	// What is left goes to the first of the four chains.
 single:
-	VMOVSD (CX), X8
-	VMULSD (DX), X8, X9
+	VMOVSD (CX)(R9*1), X8
+	VMULSD (DX)(R9*1), X8, X9
 	VADDSD X9, X0, X0
-	VMULSD (BX), X8, X9
+	VMULSD (BX)(R9*1), X8, X9
 	VADDSD X9, X1, X1
-	VMULSD (SI), X8, X9
+	VMULSD (SI)(R9*1), X8, X9
 	VADDSD X9, X2, X2
-	VMULSD (DI), X8, X8
+	VMULSD (DI)(R9*1), X8, X8
 	VADDSD X8, X3, X3
-	ADDQ   $0x08, CX
-	ADDQ   $0x08, DX
-	ADDQ   $0x08, BX
-	ADDQ   $0x08, SI
-	ADDQ   $0x08, DI
+	ADDQ   $0x08, R9
 	DECQ   AX
 	JNZ    single
 
 sum:
 	VADDPD  X4, X0, X0
-	VHADDPD X0, X0, X0
-	VMOVSD  X0, (R8)
 	VADDPD  X5, X1, X1
-	VHADDPD X1, X1, X1
-	VMOVSD  X1, 8(R8)
 	VADDPD  X6, X2, X2
-	VHADDPD X2, X2, X2
-	VMOVSD  X2, 16(R8)
 	VADDPD  X7, X3, X3
-	VHADDPD X3, X3, X3
-	VMOVSD  X3, 24(R8)
+	VHADDPD X1, X0, X0
+	VMOVUPD X0, (R8)
+	VHADDPD X3, X2, X2
+	VMOVUPD X2, 16(R8)
 	VZEROUPPER
 	RET
 
@@ -1603,6 +1592,7 @@ TEXT ·chainsAVX2(SB), NOSPLIT, $0-56
 	MOVQ   c+32(FP), SI
 	MOVQ   d+40(FP), DI
 	MOVQ   out+48(FP), R8
+	XORQ   R9, R9
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -1611,20 +1601,16 @@ TEXT ·chainsAVX2(SB), NOSPLIT, $0-56
 	JL     rest
 
 loop:
-	VMOVUPD (CX), Y4
-	VMULPD  (DX), Y4, Y5
+	VMOVUPD (CX)(R9*1), Y4
+	VMULPD  (DX)(R9*1), Y4, Y5
 	VADDPD  Y5, Y0, Y0
-	VMULPD  (BX), Y4, Y5
+	VMULPD  (BX)(R9*1), Y4, Y5
 	VADDPD  Y5, Y1, Y1
-	VMULPD  (SI), Y4, Y5
+	VMULPD  (SI)(R9*1), Y4, Y5
 	VADDPD  Y5, Y2, Y2
-	VMULPD  (DI), Y4, Y4
+	VMULPD  (DI)(R9*1), Y4, Y4
 	VADDPD  Y4, Y3, Y3
-	ADDQ    $0x20, CX
-	ADDQ    $0x20, DX
-	ADDQ    $0x20, BX
-	ADDQ    $0x20, SI
-	ADDQ    $0x20, DI
+	ADDQ    $0x20, R9
 	SUBQ    $0x04, AX
 	JGE     loop
 
@@ -1633,6 +1619,92 @@ rest:
 	VMOVUPD Y1, 32(R8)
 	VMOVUPD Y2, 64(R8)
 	VMOVUPD Y3, 96(R8)
+	VZEROUPPER
+	RET
+
+// func dotsAtAVX2(m int, at *int32, n int, x *float64, a *float64, stride int, out *float64)
+// Requires: AVX
+TEXT ·dotsAtAVX2(SB), NOSPLIT, $0-56
+	MOVQ m+0(FP), AX
+	MOVQ at+8(FP), CX
+	MOVQ a+32(FP), DX
+	MOVQ stride+40(FP), BX
+	MOVQ out+48(FP), SI
+	SHLQ $0x03, BX
+
+four:
+	MOVQ    n+16(FP), DI
+	MOVQ    x+24(FP), R8
+	MOVLQSX (CX), R9
+	IMULQ   BX, R9
+	ADDQ    DX, R9
+	MOVLQSX 4(CX), R10
+	IMULQ   BX, R10
+	ADDQ    DX, R10
+	MOVLQSX 8(CX), R11
+	IMULQ   BX, R11
+	ADDQ    DX, R11
+	MOVLQSX 12(CX), R12
+	IMULQ   BX, R12
+	ADDQ    DX, R12
+	XORQ    R13, R13
+	VXORPD  Y0, Y0, Y0
+	VXORPD  Y1, Y1, Y1
+	VXORPD  Y2, Y2, Y2
+	VXORPD  Y3, Y3, Y3
+	SUBQ    $0x04, DI
+	JL      rest
+
+loop:
+	VMOVUPD (R8)(R13*1), Y4
+	VMULPD  (R9)(R13*1), Y4, Y5
+	VADDPD  Y5, Y0, Y0
+	VMULPD  (R10)(R13*1), Y4, Y5
+	VADDPD  Y5, Y1, Y1
+	VMULPD  (R11)(R13*1), Y4, Y5
+	VADDPD  Y5, Y2, Y2
+	VMULPD  (R12)(R13*1), Y4, Y4
+	VADDPD  Y4, Y3, Y3
+	ADDQ    $0x20, R13
+	SUBQ    $0x04, DI
+	JGE     loop
+
+rest:
+	VEXTRACTF128 $0x01, Y0, X4
+	VEXTRACTF128 $0x01, Y1, X5
+	VEXTRACTF128 $0x01, Y2, X6
+	VEXTRACTF128 $0x01, Y3, X7
+	ADDQ         $0x04, DI
+	JZ           sum
+
+	// What is left goes to the first of the four chains.
+single:
+	VMOVSD (R8)(R13*1), X8
+	VMULSD (R9)(R13*1), X8, X9
+	VADDSD X9, X0, X0
+	VMULSD (R10)(R13*1), X8, X9
+	VADDSD X9, X1, X1
+	VMULSD (R11)(R13*1), X8, X9
+	VADDSD X9, X2, X2
+	VMULSD (R12)(R13*1), X8, X8
+	VADDSD X8, X3, X3
+	ADDQ   $0x08, R13
+	DECQ   DI
+	JNZ    single
+
+sum:
+	VADDPD  X4, X0, X0
+	VADDPD  X5, X1, X1
+	VADDPD  X6, X2, X2
+	VADDPD  X7, X3, X3
+	VHADDPD X1, X0, X0
+	VMOVUPD X0, (SI)
+	VHADDPD X3, X2, X2
+	VMOVUPD X2, 16(SI)
+	ADDQ    $0x10, CX
+	ADDQ    $0x20, SI
+	SUBQ    $0x04, AX
+	JNZ     four
 	VZEROUPPER
 	RET
 
@@ -1656,6 +1728,44 @@ loop:
 	VSUBPD  Y4, Y3, Y3
 	VMOVUPD Y2, (CX)
 	VMOVUPD Y3, (DX)
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, DX
+	SUBQ    $0x04, AX
+	JNZ     loop
+	VZEROUPPER
+	RET
+
+// func envelopesAVX2(n int, a *float64, z *float64, width float64, half float64)
+// Requires: AVX, AVX2
+TEXT ·envelopesAVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         z+16(FP), DX
+	VBROADCASTSD width+24(FP), Y0
+	VBROADCASTSD half+32(FP), Y1
+
+	// Ten bits of one, and two of zero above them, are 1.
+	VPCMPEQQ Y2, Y2, Y2
+	VPSLLQ   $0x36, Y2, Y2
+	VPSRLQ   $0x02, Y2, Y2
+	VXORPD   Y3, Y3, Y3
+
+loop:
+	VMOVUPD (DX), Y4
+	VMOVUPD (CX), Y5
+	VDIVPD  Y0, Y4, Y6
+	VADDPD  Y5, Y6, Y6
+
+	// Of two operands one of which is NaN these return the first here.
+	VMAXPD  Y6, Y3, Y6
+	VMINPD  Y6, Y2, Y6
+	VMOVUPD Y6, (CX)
+	VSUBPD  Y5, Y6, Y5
+	VMULPD  Y5, Y1, Y7
+	VMULPD  Y5, Y7, Y7
+	VMULPD  Y4, Y6, Y4
+	VSUBPD  Y7, Y4, Y4
+	VMOVUPD Y4, (DX)
 	ADDQ    $0x20, CX
 	ADDQ    $0x20, DX
 	SUBQ    $0x04, AX

@@ -35,7 +35,9 @@ func main() {
 	copyRows("copyAVX512", 16, 8, build.ZMM)
 	dots("dotsAVX2", false)
 	dots("chainsAVX2", true)
+	dotsAt()
 	rotate()
+	envelopes()
 	build.Generate()
 }
 
@@ -549,7 +551,6 @@ func pack() {
 
 // dots writes the function of four dot products with one vector, or of their chains.
 func dots(name string, chains bool) {
-	const lanes = 4
 	build.TEXT(name, build.NOSPLIT, "func(n int, x, a, b, c, d, out *float64)")
 	build.Pragma("noescape")
 	if chains {
@@ -564,7 +565,55 @@ func dots(name string, chains bool) {
 		pointers = append(pointers, build.Load(build.Param(name), build.GP64()))
 	}
 	out := build.Load(build.Param("out"), build.GP64())
-	var sums [4]reg.VecVirtual
+	sums, at := chain(n, pointers)
+	if chains {
+		for i, sum := range sums {
+			build.VMOVUPD(sum, operand.Mem{Base: out, Disp: i * 4 * size})
+		}
+	} else {
+		closeChains(n, at, pointers, sums, out)
+	}
+	build.VZEROUPPER()
+	build.RET()
+}
+
+// dotsAt writes the function of dot products with the rows of a matrix A whose indices are given.
+func dotsAt() {
+	build.TEXT("dotsAtAVX2", build.NOSPLIT, "func(m int, at *int32, n int, x, a *float64, stride int, out *float64)")
+	build.Pragma("noescape")
+	build.Doc("dotsAtAVX2 sets m numbers of out, m ≥ 4 a multiple of 4, to the products of x, of length n, with the rows of A that have the indices at, with the bits of gonum's dot product.")
+	m := build.Load(build.Param("m"), build.GP64())
+	at := build.Load(build.Param("at"), build.GP64())
+	a := build.Load(build.Param("a"), build.GP64())
+	stride := build.Load(build.Param("stride"), build.GP64())
+	out := build.Load(build.Param("out"), build.GP64())
+	build.SHLQ(operand.Imm(3), stride) // in bytes
+	build.Label("four")
+	n := build.Load(build.Param("n"), build.GP64())
+	pointers := []reg.Register{build.Load(build.Param("x"), build.GP64())}
+	for i := range 4 {
+		row := build.GP64()
+		build.MOVLQSX(operand.Mem{Base: at, Disp: 4 * i}, row)
+		build.IMULQ(stride, row)
+		build.ADDQ(a, row)
+		pointers = append(pointers, row)
+	}
+	sums, j := chain(n, pointers)
+	closeChains(n, j, pointers, sums, out)
+	build.ADDQ(operand.Imm(4*4), at)
+	build.ADDQ(operand.Imm(4*size), out)
+	build.SUBQ(operand.Imm(4), m)
+	build.JNZ(operand.LabelRef("four"))
+	build.VZEROUPPER()
+	build.RET()
+}
+
+// chain adds up four chains for each of four products of the vector at the first pointer, as gonum's dot product does. It leaves
+// in n what is left, less 4, and in at how many bytes of each vector are done.
+func chain(n reg.Register, pointers []reg.Register) (sums [4]reg.VecVirtual, at reg.Register) {
+	const lanes = 4
+	at = build.GP64()
+	build.XORQ(at, at)
 	for i := range sums {
 		sums[i] = build.YMM()
 		build.VXORPD(sums[i], sums[i], sums[i])
@@ -573,55 +622,48 @@ func dots(name string, chains bool) {
 	build.JL(operand.LabelRef("rest"))
 	build.Label("loop")
 	left := build.YMM()
-	build.VMOVUPD(operand.Mem{Base: x}, left)
+	build.VMOVUPD(operand.Mem{Base: pointers[0], Index: at, Scale: 1}, left)
 	for i, p := range pointers[1:] {
 		t := build.YMM()
-		build.VMULPD(operand.Mem{Base: p}, left, t)
+		build.VMULPD(operand.Mem{Base: p, Index: at, Scale: 1}, left, t)
 		build.VADDPD(t, sums[i], sums[i])
 	}
-	for _, p := range pointers {
-		build.ADDQ(operand.Imm(lanes*size), p)
-	}
+	build.ADDQ(operand.Imm(lanes*size), at)
 	build.SUBQ(operand.Imm(lanes), n)
 	build.JGE(operand.LabelRef("loop"))
 	build.Label("rest")
-	if chains {
-		for i, sum := range sums {
-			build.VMOVUPD(sum, operand.Mem{Base: out, Disp: i * lanes * size})
-		}
-		build.VZEROUPPER()
-		build.RET()
-		return
-	}
+	return sums, at
+}
+
+// closeChains adds what chain left to it, and stores the four products.
+func closeChains(n, at reg.Register, pointers []reg.Register, sums [4]reg.VecVirtual, out reg.Register) {
 	var low, high [4]reg.VecVirtual
 	for i := range sums {
 		low[i], high[i] = sums[i].AsX().(reg.VecVirtual), build.XMM()
 		build.VEXTRACTF128(operand.Imm(1), sums[i], high[i])
 	}
-	build.ADDQ(operand.Imm(lanes), n)
+	build.ADDQ(operand.Imm(4), n)
 	build.JZ(operand.LabelRef("sum"))
 	build.Comment("What is left goes to the first of the four chains.")
 	build.Label("single")
 	one := build.XMM()
-	build.VMOVSD(operand.Mem{Base: x}, one)
+	build.VMOVSD(operand.Mem{Base: pointers[0], Index: at, Scale: 1}, one)
 	for i, p := range pointers[1:] {
 		t := build.XMM()
-		build.VMULSD(operand.Mem{Base: p}, one, t)
+		build.VMULSD(operand.Mem{Base: p, Index: at, Scale: 1}, one, t)
 		build.VADDSD(t, low[i], low[i])
 	}
-	for _, p := range pointers {
-		build.ADDQ(operand.Imm(size), p)
-	}
+	build.ADDQ(operand.Imm(size), at)
 	build.DECQ(n)
 	build.JNZ(operand.LabelRef("single"))
 	build.Label("sum")
 	for i := range sums {
 		build.VADDPD(high[i], low[i], low[i])
-		build.VHADDPD(low[i], low[i], low[i])
-		build.VMOVSD(low[i], operand.Mem{Base: out, Disp: i * size})
 	}
-	build.VZEROUPPER()
-	build.RET()
+	for i := 0; i < len(sums); i += 2 {
+		build.VHADDPD(low[i+1], low[i], low[i])
+		build.VMOVUPD(low[i], operand.Mem{Base: out, Disp: i * size})
+	}
 }
 
 // rotate writes the function of a plane rotation of two rows.
@@ -649,6 +691,48 @@ func rotate() {
 	build.VMOVUPD(a, operand.Mem{Base: x})
 	build.VMOVUPD(b, operand.Mem{Base: y})
 	for _, p := range []reg.Register{x, y} {
+		build.ADDQ(operand.Imm(lanes*size), p)
+	}
+	build.SUBQ(operand.Imm(lanes), n)
+	build.JNZ(operand.LabelRef("loop"))
+	build.VZEROUPPER()
+	build.RET()
+}
+
+// envelopes writes the function for hinges and their multipliers.
+func envelopes() {
+	const lanes = 4
+	build.TEXT("envelopesAVX2", build.NOSPLIT, "func(n int, a, z *float64, width, half float64)")
+	build.Pragma("noescape")
+	build.Doc("envelopesAVX2 is Envelopes for n ≥ 4 hinges, a multiple of 4.")
+	n := build.Load(build.Param("n"), build.GP64())
+	a := build.Load(build.Param("a"), build.GP64())
+	z := build.Load(build.Param("z"), build.GP64())
+	width, half, one, zero := build.YMM(), build.YMM(), build.YMM(), build.YMM()
+	build.VBROADCASTSD(operand.NewParamAddr("width", 24), width)
+	build.VBROADCASTSD(operand.NewParamAddr("half", 32), half)
+	build.Comment("Ten bits of one, and two of zero above them, are 1.")
+	build.VPCMPEQQ(one, one, one)
+	build.VPSLLQ(operand.Imm(54), one, one)
+	build.VPSRLQ(operand.Imm(2), one, one)
+	build.VXORPD(zero, zero, zero)
+	build.Label("loop")
+	h, before, now, u := build.YMM(), build.YMM(), build.YMM(), build.YMM()
+	build.VMOVUPD(operand.Mem{Base: z}, h)
+	build.VMOVUPD(operand.Mem{Base: a}, before)
+	build.VDIVPD(width, h, now)
+	build.VADDPD(before, now, now)
+	build.Comment("Of two operands one of which is NaN these return the first here.")
+	build.VMAXPD(now, zero, now)
+	build.VMINPD(now, one, now)
+	build.VMOVUPD(now, operand.Mem{Base: a})
+	build.VSUBPD(before, now, before)
+	build.VMULPD(before, half, u)
+	build.VMULPD(before, u, u)
+	build.VMULPD(h, now, h)
+	build.VSUBPD(u, h, h)
+	build.VMOVUPD(h, operand.Mem{Base: z})
+	for _, p := range []reg.Register{a, z} {
 		build.ADDQ(operand.Imm(lanes*size), p)
 	}
 	build.SUBQ(operand.Imm(lanes), n)

@@ -541,11 +541,11 @@ func (f *lmnnFit) value(m *mat.SymDense) float64 {
 
 // hinges sets the multipliers of a share of the rows, and terms to theirs of the objective but for those that are 0.
 func (f *lmnnFit) hinges(share int, terms *[]float64) {
-	var td, dots, none []float64 // squared distances to targets, products with impostors, zeros
-	out, width, half := (*terms)[:0], f.width, f.width/2
+	var td, dots []float64 // squared distances to targets, products with impostors
+	out := (*terms)[:0]
 	for i := share * lmnnShare; i < min((share+1)*lmnnShare, len(f.near)); i++ {
 		near, shift, alpha := f.near[i], f.shift[i], &f.alpha[i]
-		alpha.at, alpha.impostors = alpha.at[:0], alpha.impostors[:0]
+		alpha.at, alpha.a, alpha.impostors, alpha.targets = alpha.at[:0], alpha.a[:0], alpha.impostors[:0], alpha.targets[:0]
 		if len(near) == 0 {
 			continue
 		}
@@ -556,45 +556,60 @@ func (f *lmnnFit) hinges(share int, terms *[]float64) {
 		td = td[:0]
 		for _, j := range f.targets[i] {
 			td = append(td, sq+f.sq[j]-2*floats.Dot(row, f.x.RawRowView(j)))
+			alpha.targets = append(alpha.targets, 0)
 		}
 		k, most := len(td), slices.Max(td)
-		none = append(none[:0], make([]float64, k)...)
-		alpha.targets = append(alpha.targets[:0], none...)
 		dots = slices.Grow(dots[:0], len(near))[:len(near)]
 		product.DotsAt(dots, f.x.RawMatrix(), near, row)
-		out = slices.Grow(out, len(near)*k)
-		a, next := alpha.a[:0], 0 // next of shift
+		at := slices.Grow(alpha.at, len(near))[:len(near)]
+		// at and dots keep the impostors with a hinge or a multiplier, and 1 less their squared distances. What is written first and
+		// dropped then needs no branch that no processor could predict.
+		count, next := 0, 0 // next of shift
 		for q, l := range near {
-			z := 1 - (sq + f.sq[l] - 2*dots[q])
-			s := none
+			dots[count], at[count] = 1-(sq+f.sq[l]-2*dots[q]), l
+			keep := 0
+			if dots[count]+most > 0 {
+				keep = 1
+			}
 			if next < len(shift.at) && shift.at[next] == l {
-				s = shift.a[next*k:]
 				next++
-			} else if z+most <= 0 {
-				continue
+				keep = 1
 			}
-			if cap(a)-len(a) < k {
-				a = slices.Grow(a, k)
+			count += keep
+		}
+		at = at[:count]
+		a, first := slices.Grow(alpha.a, count*k)[:count*k], len(out)
+		out = slices.Grow(out, count*k)[:first+count*k]
+		next = 0
+		for q, l := range at {
+			these, hinges := a[q*k:][:k], out[first+q*k:][:k]
+			z := dots[q]
+			if next < len(shift.at) && shift.at[next] == l {
+				copy(these, shift.a[next*k:])
+				next++
+			} else {
+				clear(these)
 			}
-			s, these, added := s[:k], a[len(a):][:k], out[len(out):][:k]
-			var sum float64
 			for j, t := range td {
-				h, before := z+t, s[j]
-				now := min(max(before+h/width, 0), 1)
-				these[j], added[j] = now, now*h-half*(now-before)*(now-before)
+				hinges[j] = z + t
+			}
+		}
+		product.Envelopes(a, out[first:], f.width)
+		kept := 0
+		for q, l := range at {
+			var sum float64
+			for j, now := range a[q*k:][:k] {
+				a[kept*k+j] = now
+				alpha.targets[j] += now
 				sum += now
 			}
-			out = out[:len(out)+k]
-			if !(sum > 0) {
-				continue
+			if sum > 0 { // else all are 0
+				at[kept] = l
+				alpha.impostors = append(alpha.impostors, sum)
+				kept++
 			}
-			for j, now := range these {
-				alpha.targets[j] += now
-			}
-			a = a[:len(a)+k]
-			alpha.at, alpha.impostors = append(alpha.at, l), append(alpha.impostors, sum)
 		}
-		alpha.a = a
+		alpha.at, alpha.a = at[:kept], a[:kept*k]
 	}
 	*terms = out
 }
@@ -652,9 +667,11 @@ func (f *lmnnFit) graph(from, end int) {
 // edges adds edges from i to others, ascending, whose weights in Λ are given, to rows from to end of Λx and of the degrees.
 func (f *lmnnFit) edges(from, end, i int, others []int32, weights []float64) {
 	if i >= from && i < end {
+		degree := f.degree[i]
 		for _, w := range weights {
-			f.degree[i] -= w
+			degree -= w
 		}
+		f.degree[i] = degree
 		product.AddRows(f.sums.RawRowView(i), weights, f.wide.RawMatrix(), others)
 	}
 	lo, _ := slices.BinarySearch(others, int32(from))
