@@ -9,18 +9,15 @@ import (
 // with probability min(1, ω(S')/ω(S)).
 type metropolis struct {
 	*chain
-	next  []float64 // the sums of the set that was priced last
-	unfit bool      // one of them is not usable
-	stale int       // moves since the last rebuild
+	unfit bool // a sum of the set that was priced last is not usable
+	stale int  // moves since the last rebuild
 }
 
 // maxStale bounds the moves between rebuilds. A subtraction leaves at least half of rest, so that
 // its relative error at most doubles: it stays below 2¹⁷·2⁻⁵³ ≈ 1.5e-11, and is some 1e-15 as a rule.
 const maxStale = 16
 
-func newMetropolis(c *chain) *metropolis {
-	return &metropolis{chain: c, next: make([]float64, c.t.a)}
-}
+func newMetropolis(c *chain) *metropolis { return &metropolis{chain: c} }
 
 func (c *metropolis) step(rng *rand.Rand) {
 	s, q := rng.IntN(len(c.set)), rng.IntN(len(c.out))
@@ -38,7 +35,7 @@ func (c *metropolis) price(s, q int) float64 {
 	t := c.t
 	come := t.column(c.out[q])
 	n := len(come)
-	gone, sum, rest, owner, next := t.column(c.set[s])[:n], c.sum[:n], c.rest[:n], c.owner[:n], c.next[:n]
+	gone, sum, rest, owner := t.column(c.set[s])[:n], c.sum[:n], c.rest[:n], c.owner[:n]
 	c.unfit = false
 	var total float64
 	exponent := 0
@@ -50,9 +47,7 @@ func (c *metropolis) price(s, q int) float64 {
 			if owned := math.Float64bits(rest[i]); owner[i] == s {
 				stay = owned
 			}
-			v := math.Float64frombits(stay) + come[i]
-			next[i] = v
-			bits := math.Float64bits(v)
+			bits := math.Float64bits(math.Float64frombits(stay) + come[i])
 			if bits>>52-minExp >= spanExp {
 				c.unfit = true
 				total += t.logRow(i, c.swapped(s, c.out[q]))
@@ -70,8 +65,9 @@ func (c *metropolis) price(s, q int) float64 {
 // weight or most of the others.
 func (c *metropolis) move(s, q int, logSum float64) {
 	t := c.t
-	gone, come := t.column(c.set[s]), t.column(c.out[q])
-	j := c.out[q]
+	come, j := t.column(c.out[q]), c.out[q]
+	n := len(come)
+	gone, top, rest, sum, owner := t.column(c.set[s])[:n], c.top[:n], c.rest[:n], c.sum[:n], c.owner[:n]
 	c.set[s], c.out[q] = j, c.set[s]
 	c.moves++
 	if c.stale++; c.unfit || c.stale == maxStale {
@@ -80,18 +76,17 @@ func (c *metropolis) move(s, q int, logSum float64) {
 		return
 	}
 	c.logSum = logSum
-	c.sum, c.next = c.next, c.sum
 	for i, w := range come {
 		switch {
-		case c.owner[i] == s || 2*gone[i] > c.rest[i]:
+		case owner[i] == s || 2*gone[i] > rest[i]:
 			c.row(i)
-		case w > c.top[i] || w == c.top[i] && j < c.set[c.owner[i]]:
-			c.rest[i] += c.top[i] - gone[i]
-			c.top[i], c.owner[i] = w, s
-			c.sum[i] = c.top[i] + c.rest[i]
+			continue
+		case w > top[i] || w == top[i] && j < c.set[owner[i]]:
+			rest[i] += top[i] - gone[i]
+			top[i], owner[i] = w, s
 		default:
-			c.rest[i] += w - gone[i]
-			c.sum[i] = c.top[i] + c.rest[i]
+			rest[i] += w - gone[i]
 		}
+		sum[i] = top[i] + rest[i]
 	}
 }
