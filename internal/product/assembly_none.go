@@ -58,7 +58,9 @@ func chainsAVX2(int, *float64, *float64, *float64, *float64, *float64, *float64)
 	panic("product: no assembly")
 }
 
-func dotsAtAVX2(int, *int32, int, *float64, *float64, int, *float64) { panic("product: no assembly") }
+func dotsAtAVX2(int, *int32, int, *float64, *float64, int, int, *float64) int {
+	panic("product: no assembly")
+}
 
 func rotateAVX2(int, *float64, *float64, float64, float64) { panic("product: no assembly") }
 

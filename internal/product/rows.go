@@ -55,12 +55,11 @@ func DotsAt(dst []float64, a blas64.General, at []int32, x []float64) { dotsAt(c
 
 func dotsAt(p path, dst []float64, a blas64.General, at []int32, x []float64) {
 	checkAt(a, at, dst, x)
-	checkRows(a, at)
 	q := 0
-	if whole := len(at) &^ 3; p >= viaAVX2 && whole > 0 && a.Cols > 0 {
-		dotsAtAVX2(whole, &at[0], a.Cols, &x[0], &a.Data[0], a.Stride, &dst[0])
-		q = whole
+	if whole := len(at) &^ 3; p >= viaAVX2 && whole > 0 && a.Rows > 0 && a.Cols > 0 {
+		q = whole - dotsAtAVX2(whole, &at[0], a.Cols, &x[0], &a.Data[0], a.Stride, a.Rows, &dst[0])
 	}
+	checkRows(a, at[q:])
 	for ; q < len(at); q++ {
 		dst[q] = floats.Dot(rowOf(a, at[q]), x)
 	}

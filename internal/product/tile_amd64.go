@@ -84,10 +84,10 @@ func dotsAVX2(n int, x *float64, a *float64, b *float64, c *float64, d *float64,
 //go:noescape
 func chainsAVX2(n int, x *float64, a *float64, b *float64, c *float64, d *float64, out *float64)
 
-// dotsAtAVX2 sets m numbers of out, m ≥ 4 a multiple of 4, to the products of x, of length n, with the rows of A that have the indices at, with the bits of gonum's dot product.
+// dotsAtAVX2 sets m numbers of out, m ≥ 4 a multiple of 4, to the products of x, of length n, with the rows of A that have the indices at, with the bits of gonum's dot product. At the first four of which one is none of so many rows it ends; it returns how many numbers are not set.
 //
 //go:noescape
-func dotsAtAVX2(m int, at *int32, n int, x *float64, a *float64, stride int, out *float64)
+func dotsAtAVX2(m int, at *int32, n int, x *float64, a *float64, stride int, rows int, out *float64) (left int)
 
 // rotateAVX2 sets x to cx + sy and y to cy − sx, n ≥ 4 numbers each, a multiple of 4. Products are rounded.
 //

@@ -1622,51 +1622,60 @@ rest:
 	VZEROUPPER
 	RET
 
-// func dotsAtAVX2(m int, at *int32, n int, x *float64, a *float64, stride int, out *float64)
+// func dotsAtAVX2(m int, at *int32, n int, x *float64, a *float64, stride int, rows int, out *float64) (left int)
 // Requires: AVX
-TEXT ·dotsAtAVX2(SB), NOSPLIT, $0-56
+TEXT ·dotsAtAVX2(SB), NOSPLIT, $0-72
 	MOVQ m+0(FP), AX
 	MOVQ at+8(FP), CX
 	MOVQ a+32(FP), DX
 	MOVQ stride+40(FP), BX
-	MOVQ out+48(FP), SI
+	MOVQ out+56(FP), SI
+	MOVQ rows+48(FP), DI
 	SHLQ $0x03, BX
 
 four:
-	MOVQ    n+16(FP), DI
 	MOVQ    x+24(FP), R8
 	MOVLQSX (CX), R9
+	CMPQ    R9, DI
+	JAE     end
 	IMULQ   BX, R9
 	ADDQ    DX, R9
 	MOVLQSX 4(CX), R10
+	CMPQ    R10, DI
+	JAE     end
 	IMULQ   BX, R10
 	ADDQ    DX, R10
 	MOVLQSX 8(CX), R11
+	CMPQ    R11, DI
+	JAE     end
 	IMULQ   BX, R11
 	ADDQ    DX, R11
 	MOVLQSX 12(CX), R12
+	CMPQ    R12, DI
+	JAE     end
 	IMULQ   BX, R12
 	ADDQ    DX, R12
-	XORQ    R13, R13
+	MOVQ    n+16(FP), R13
+	XORQ    R14, R14
 	VXORPD  Y0, Y0, Y0
 	VXORPD  Y1, Y1, Y1
 	VXORPD  Y2, Y2, Y2
 	VXORPD  Y3, Y3, Y3
-	SUBQ    $0x04, DI
+	SUBQ    $0x04, R13
 	JL      rest
 
 loop:
-	VMOVUPD (R8)(R13*1), Y4
-	VMULPD  (R9)(R13*1), Y4, Y5
+	VMOVUPD (R8)(R14*1), Y4
+	VMULPD  (R9)(R14*1), Y4, Y5
 	VADDPD  Y5, Y0, Y0
-	VMULPD  (R10)(R13*1), Y4, Y5
+	VMULPD  (R10)(R14*1), Y4, Y5
 	VADDPD  Y5, Y1, Y1
-	VMULPD  (R11)(R13*1), Y4, Y5
+	VMULPD  (R11)(R14*1), Y4, Y5
 	VADDPD  Y5, Y2, Y2
-	VMULPD  (R12)(R13*1), Y4, Y4
+	VMULPD  (R12)(R14*1), Y4, Y4
 	VADDPD  Y4, Y3, Y3
-	ADDQ    $0x20, R13
-	SUBQ    $0x04, DI
+	ADDQ    $0x20, R14
+	SUBQ    $0x04, R13
 	JGE     loop
 
 rest:
@@ -1674,22 +1683,22 @@ rest:
 	VEXTRACTF128 $0x01, Y1, X5
 	VEXTRACTF128 $0x01, Y2, X6
 	VEXTRACTF128 $0x01, Y3, X7
-	ADDQ         $0x04, DI
+	ADDQ         $0x04, R13
 	JZ           sum
 
 	// What is left goes to the first of the four chains.
 single:
-	VMOVSD (R8)(R13*1), X8
-	VMULSD (R9)(R13*1), X8, X9
+	VMOVSD (R8)(R14*1), X8
+	VMULSD (R9)(R14*1), X8, X9
 	VADDSD X9, X0, X0
-	VMULSD (R10)(R13*1), X8, X9
+	VMULSD (R10)(R14*1), X8, X9
 	VADDSD X9, X1, X1
-	VMULSD (R11)(R13*1), X8, X9
+	VMULSD (R11)(R14*1), X8, X9
 	VADDSD X9, X2, X2
-	VMULSD (R12)(R13*1), X8, X8
+	VMULSD (R12)(R14*1), X8, X8
 	VADDSD X8, X3, X3
-	ADDQ   $0x08, R13
-	DECQ   DI
+	ADDQ   $0x08, R14
+	DECQ   R13
 	JNZ    single
 
 sum:
@@ -1705,6 +1714,9 @@ sum:
 	ADDQ    $0x20, SI
 	SUBQ    $0x04, AX
 	JNZ     four
+
+end:
+	MOVQ AX, left+64(FP)
 	VZEROUPPER
 	RET
 

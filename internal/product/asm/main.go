@@ -579,31 +579,36 @@ func dots(name string, chains bool) {
 
 // dotsAt writes the function of dot products with the rows of a matrix A whose indices are given.
 func dotsAt() {
-	build.TEXT("dotsAtAVX2", build.NOSPLIT, "func(m int, at *int32, n int, x, a *float64, stride int, out *float64)")
+	build.TEXT("dotsAtAVX2", build.NOSPLIT, "func(m int, at *int32, n int, x, a *float64, stride, rows int, out *float64) (left int)")
 	build.Pragma("noescape")
-	build.Doc("dotsAtAVX2 sets m numbers of out, m ≥ 4 a multiple of 4, to the products of x, of length n, with the rows of A that have the indices at, with the bits of gonum's dot product.")
+	build.Doc("dotsAtAVX2 sets m numbers of out, m ≥ 4 a multiple of 4, to the products of x, of length n, with the rows of A that have the indices at, with the bits of gonum's dot product. At the first four of which one is none of so many rows it ends; it returns how many numbers are not set.")
 	m := build.Load(build.Param("m"), build.GP64())
 	at := build.Load(build.Param("at"), build.GP64())
 	a := build.Load(build.Param("a"), build.GP64())
 	stride := build.Load(build.Param("stride"), build.GP64())
 	out := build.Load(build.Param("out"), build.GP64())
+	count := build.Load(build.Param("rows"), build.GP64())
 	build.SHLQ(operand.Imm(3), stride) // in bytes
 	build.Label("four")
-	n := build.Load(build.Param("n"), build.GP64())
 	pointers := []reg.Register{build.Load(build.Param("x"), build.GP64())}
 	for i := range 4 {
 		row := build.GP64()
 		build.MOVLQSX(operand.Mem{Base: at, Disp: 4 * i}, row)
+		build.CMPQ(row, count)
+		build.JAE(operand.LabelRef("end"))
 		build.IMULQ(stride, row)
 		build.ADDQ(a, row)
 		pointers = append(pointers, row)
 	}
+	n := build.Load(build.Param("n"), build.GP64())
 	sums, j := chain(n, pointers)
 	closeChains(n, j, pointers, sums, out)
 	build.ADDQ(operand.Imm(4*4), at)
 	build.ADDQ(operand.Imm(4*size), out)
 	build.SUBQ(operand.Imm(4), m)
 	build.JNZ(operand.LabelRef("four"))
+	build.Label("end")
+	build.Store(m, build.ReturnIndex(0))
 	build.VZEROUPPER()
 	build.RET()
 }

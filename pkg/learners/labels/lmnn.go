@@ -302,7 +302,8 @@ type lmnnFit struct {
 	degree    []float64
 	wide      *mat.Dense  // x with columns of zeros up to a multiple of 4, which is what the assembly takes
 	sums      *mat.Dense  // and the Laplacian
-	terms     [][]float64 // of the objective, but for zeros: of lmnnShare rows each
+	shares    []lmnnRows  // of lmnnShare rows each
+	whole     bool        // value keeps the multipliers of each target, which bound and adapt need
 
 	best       *mat.SymDense
 	least      float64
@@ -319,15 +320,25 @@ type multipliers struct {
 	targets   []float64 // and over the impostors
 }
 
-// all sets dst to the multipliers of all impostors in near, k each.
+// lmnnRows is what a core needs for some rows.
+type lmnnRows struct {
+	terms []float64 // of the objective, but for zeros
+	// Of one of the rows: squared distances to targets, hinges, and multipliers.
+	td, z, a []float64
+}
+
+// all sets dst to the multipliers of the impostors in near, among which are those of m, k each.
 func (m multipliers) all(dst []float64, near []int32, k int) {
 	clear(dst)
-	next := 0
-	for q, l := range near {
-		if next < len(m.at) && m.at[next] == l {
-			copy(dst[q*k:(q+1)*k], m.a[next*k:])
-			next++
+	for q, next := 0, 0; next < len(m.at); {
+		for near[q] != m.at[next] {
+			q++
 		}
+		from := next
+		for ; next < len(m.at) && q < len(near) && near[q] == m.at[next]; next++ {
+			q++
+		}
+		copy(dst[(q-next+from)*k:], m.a[from*k:next*k])
 	}
 }
 
@@ -392,7 +403,7 @@ func newLMNNFit(ctx context.Context, x *mat.Dense, y []int, targets [][]int, mu,
 	f.product, f.sq = mat.NewDense(n, r, nil), make([]float64, n)
 	f.block = mat.NewDense(blocks, n, nil)
 	f.degree = make([]float64, n)
-	f.terms = make([][]float64, (n+lmnnShare-1)/lmnnShare)
+	f.shares = make([]lmnnRows, (n+lmnnShare-1)/lmnnShare)
 	return f, c, nil
 }
 
@@ -439,7 +450,7 @@ func (f *lmnnFit) look(d *descent) (inside, outside float64, err error) {
 	if err := end.room(); err != nil {
 		return 0, 0, err
 	}
-	d.renew()
+	f.renew(d)
 	if err := f.ctx.Err(); err != nil {
 		return 0, 0, err
 	}
@@ -453,6 +464,13 @@ func (f *lmnnFit) look(d *descent) (inside, outside float64, err error) {
 	}
 	f.residual = max(f.least-f.bounded(f.best), 0) / max(f.least, f.mu*float64(f.pairs))
 	return d.now - smooth, end.total - d.now, nil
+}
+
+// renew is that of d, and keeps all multipliers.
+func (f *lmnnFit) renew(d *descent) {
+	f.whole = true
+	d.renew()
+	f.whole = false
 }
 
 // adapt sets width and place of the envelopes by the errors that look returned. They move to the multipliers where the
@@ -470,7 +488,7 @@ func (f *lmnnFit) adapt(d *descent, inside, outside float64, stuck bool, waits i
 	if waits == lmnnWaits {
 		f.width = min(2*f.width, lmnnWidest)
 		waits = 0
-		d.renew()
+		f.renew(d)
 	}
 	if move {
 		f.shift, f.alpha = f.alpha, f.shift
@@ -522,15 +540,15 @@ func (f *lmnnFit) value(m *mat.SymDense) float64 {
 			push += v
 		}
 	}
-	if cores.Idle() == 0 { // the terms of a share stay in the cache
-		for share := range f.terms {
-			f.hinges(share, &f.terms[0])
-			add(f.terms[0])
+	if cores.Idle() == 0 { // what a share needs stays in the cache
+		for share := range f.shares {
+			f.hinges(share, &f.shares[0])
+			add(f.shares[0].terms)
 		}
 	} else {
-		cores.Do(len(f.terms), func(share int) { f.hinges(share, &f.terms[share]) })
-		for _, terms := range f.terms {
-			add(terms)
+		cores.Do(len(f.shares), func(share int) { f.hinges(share, &f.shares[share]) })
+		for _, x := range f.shares {
+			add(x.terms)
 		}
 	}
 	if f.ctx.Err() != nil {
@@ -539,10 +557,9 @@ func (f *lmnnFit) value(m *mat.SymDense) float64 {
 	return f.pullOf(m) + f.mu*push
 }
 
-// hinges sets the multipliers of a share of the rows, and terms to theirs of the objective but for those that are 0.
-func (f *lmnnFit) hinges(share int, terms *[]float64) {
-	var td, dots []float64 // squared distances to targets, products with impostors
-	out := (*terms)[:0]
+// hinges sets the multipliers of a share of the rows, and the terms of x to theirs.
+func (f *lmnnFit) hinges(share int, x *lmnnRows) {
+	out := x.terms[:0]
 	for i := share * lmnnShare; i < min((share+1)*lmnnShare, len(f.near)); i++ {
 		near, shift, alpha := f.near[i], f.shift[i], &f.alpha[i]
 		alpha.at, alpha.a, alpha.impostors, alpha.targets = alpha.at[:0], alpha.a[:0], alpha.impostors[:0], alpha.targets[:0]
@@ -552,23 +569,22 @@ func (f *lmnnFit) hinges(share int, terms *[]float64) {
 		if f.ctx.Err() != nil {
 			return
 		}
-		row, sq := f.product.RawRowView(i), f.sq[i]
-		td = td[:0]
+		row, sq, td := f.product.RawRowView(i), f.sq[i], x.td[:0]
 		for _, j := range f.targets[i] {
 			td = append(td, sq+f.sq[j]-2*floats.Dot(row, f.x.RawRowView(j)))
 			alpha.targets = append(alpha.targets, 0)
 		}
 		k, most := len(td), slices.Max(td)
-		dots = slices.Grow(dots[:0], len(near))[:len(near)]
-		product.DotsAt(dots, f.x.RawMatrix(), near, row)
-		at := slices.Grow(alpha.at, len(near))[:len(near)]
-		// at and dots keep the impostors with a hinge or a multiplier, and 1 less their squared distances. What is written first and
+		z, at := slices.Grow(x.z[:0], len(near))[:len(near)], slices.Grow(alpha.at, len(near))[:len(near)]
+		product.DotsAt(z, f.x.RawMatrix(), near, row)
+		// at and z keep the impostors with a hinge or a multiplier, and 1 less their squared distances. What is written first and
 		// dropped then needs no branch that no processor could predict.
 		count, next := 0, 0 // next of shift
 		for q, l := range near {
-			dots[count], at[count] = 1-(sq+f.sq[l]-2*dots[q]), l
+			above := 1 - (sq + f.sq[l] - 2*z[q])
+			z[count], at[count] = above, l
 			keep := 0
-			if dots[count]+most > 0 {
+			if above+most > 0 {
 				keep = 1
 			}
 			if next < len(shift.at) && shift.at[next] == l {
@@ -578,23 +594,20 @@ func (f *lmnnFit) hinges(share int, terms *[]float64) {
 			count += keep
 		}
 		at = at[:count]
-		a, first := slices.Grow(alpha.a, count*k)[:count*k], len(out)
-		out = slices.Grow(out, count*k)[:first+count*k]
-		next = 0
-		for q, l := range at {
-			these, hinges := a[q*k:][:k], out[first+q*k:][:k]
-			z := dots[q]
-			if next < len(shift.at) && shift.at[next] == l {
-				copy(these, shift.a[next*k:])
-				next++
-			} else {
-				clear(these)
-			}
+		a, first := x.a, len(out)
+		if f.whole {
+			a = alpha.a
+		}
+		a, out = slices.Grow(a[:0], count*k)[:count*k], slices.Grow(out, count*k)[:first+count*k]
+		shift.all(a, at, k)
+		hinges := out[first:]
+		for q, above := range z[:count] {
+			these := hinges[q*k:][:k]
 			for j, t := range td {
-				hinges[j] = z + t
+				these[j] = above + t
 			}
 		}
-		product.Envelopes(a, out[first:], f.width)
+		product.Envelopes(a, hinges, f.width)
 		kept := 0
 		for q, l := range at {
 			var sum float64
@@ -609,9 +622,14 @@ func (f *lmnnFit) hinges(share int, terms *[]float64) {
 				kept++
 			}
 		}
-		alpha.at, alpha.a = at[:kept], a[:kept*k]
+		alpha.at, x.td, x.z = at[:kept], td, z
+		if f.whole {
+			alpha.a = a[:kept*k]
+		} else {
+			x.a = a
+		}
 	}
-	*terms = out
+	x.terms = out
 }
 
 // pullOf returns tr(CM).

@@ -348,6 +348,7 @@ func TestLMNNRadius(t *testing.T) {
 			t.Errorf("R = %v, want %v", got, want)
 		}
 		d := newDescent(f, m)
+		f.renew(d)
 		smooth, err := f.bound(d)
 		if err != nil {
 			t.Fatal(err)
