@@ -300,10 +300,10 @@ type lmnnFit struct {
 	block     *mat.Dense
 	laplacian *mat.Dense
 	degree    []float64
-	wide      *mat.Dense  // x with columns of zeros up to a multiple of 4, which is what the assembly takes
-	sums      *mat.Dense  // and the Laplacian
-	shares    []lmnnRows  // of lmnnShare rows each
-	whole     bool        // value keeps the multipliers of each target, which bound and adapt need
+	wide      *mat.Dense // x with columns of zeros up to a multiple of 4, which is what the assembly takes
+	sums      *mat.Dense // and the Laplacian
+	shares    []lmnnRows // of lmnnShare rows each
+	whole     bool       // value keeps the multipliers of each target, which bound and adapt need
 
 	best       *mat.SymDense
 	least      float64
