@@ -320,8 +320,9 @@ func (e *em) covariance(w []float64, mass float64) (component, error) {
 	}
 	v := make([]float64, d)
 	for i := range n {
+		share := w[i] / mass
 		for j, a := range e.dev.RawRowView(i) {
-			v[j] += w[i] / mass * a * a
+			v[j] += share * a * a
 		}
 	}
 	if e.form == CovarianceSpherical {
