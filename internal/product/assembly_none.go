@@ -65,3 +65,7 @@ func dotsAtAVX2(int, *int32, int, *float64, *float64, int, int, *float64) int {
 func rotateAVX2(int, *float64, *float64, float64, float64) { panic("product: no assembly") }
 
 func envelopesAVX2(int, *float64, *float64, float64, float64) { panic("product: no assembly") }
+
+func swapProductAVX2(int, *float64, *float64, *float64, *float64, *int, int, *[2]float64, *[3][4]int) {
+	panic("product: no assembly")
+}

@@ -98,3 +98,8 @@ func rotateAVX2(n int, x *float64, y *float64, c float64, s float64)
 //
 //go:noescape
 func envelopesAVX2(n int, a *float64, z *float64, width float64, half float64)
+
+// swapProductAVX2 is SwapProduct for n ≥ 4 numbers, a multiple of 4: it multiplies pair by the mantissas at even and at odd places, and sets the exponents of each of four lanes: their sum, the least and the largest.
+//
+//go:noescape
+func swapProductAVX2(n int, sum *float64, gone *float64, rest *float64, come *float64, owner *int, s int, pair *[2]float64, exponents *[3][4]int)

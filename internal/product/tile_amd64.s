@@ -1784,3 +1784,54 @@ loop:
 	JNZ     loop
 	VZEROUPPER
 	RET
+
+// func swapProductAVX2(n int, sum *float64, gone *float64, rest *float64, come *float64, owner *int, s int, pair *[2]float64, exponents *[3][4]int)
+// Requires: AVX, AVX2
+TEXT ·swapProductAVX2(SB), NOSPLIT, $0-72
+	MOVQ         n+0(FP), AX
+	MOVQ         sum+8(FP), CX
+	MOVQ         gone+16(FP), DX
+	MOVQ         rest+24(FP), BX
+	MOVQ         come+32(FP), SI
+	MOVQ         owner+40(FP), DI
+	MOVQ         pair+56(FP), R8
+	MOVQ         exponents+64(FP), R9
+	VPBROADCASTQ s+48(FP), Y0
+
+	// The bits of 1, and those of a mantissa.
+	VPCMPEQQ Y1, Y1, Y1
+	VPSRLQ   $0x0c, Y1, Y2
+	VPSLLQ   $0x36, Y1, Y1
+	VPSRLQ   $0x02, Y1, Y1
+	VPXOR    Y3, Y3, Y3
+	VPXOR    Y5, Y5, Y5
+	VMOVDQU  Y2, Y4
+	VMOVUPD  (R8), X6
+	XORQ     R10, R10
+
+loop:
+	VMOVUPD   (CX)(R10*8), Y7
+	VSUBPD    (DX)(R10*8), Y7, Y7
+	VPCMPEQQ  (DI)(R10*8), Y0, Y8
+	VBLENDVPD Y8, (BX)(R10*8), Y7, Y7
+	VADDPD    (SI)(R10*8), Y7, Y7
+	VPSRLQ    $0x34, Y7, Y8
+	VPADDQ    Y8, Y3, Y3
+
+	// Exponents are small, so that the upper halves are 0.
+	VPMINUD      Y8, Y4, Y4
+	VPMAXUD      Y8, Y5, Y5
+	VANDPD       Y2, Y7, Y7
+	VORPD        Y1, Y7, Y7
+	VEXTRACTF128 $0x01, Y7, X8
+	VMULPD       X7, X6, X6
+	VMULPD       X8, X6, X6
+	ADDQ         $0x04, R10
+	CMPQ         R10, AX
+	JNE          loop
+	VMOVUPD      X6, (R8)
+	VMOVDQU      Y3, (R9)
+	VMOVDQU      Y4, 32(R9)
+	VMOVDQU      Y5, 64(R9)
+	VZEROUPPER
+	RET

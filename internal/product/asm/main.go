@@ -38,6 +38,7 @@ func main() {
 	dotsAt()
 	rotate()
 	envelopes()
+	swapProduct()
 	build.Generate()
 }
 
@@ -742,6 +743,64 @@ func envelopes() {
 	}
 	build.SUBQ(operand.Imm(lanes), n)
 	build.JNZ(operand.LabelRef("loop"))
+	build.VZEROUPPER()
+	build.RET()
+}
+
+// swapProduct writes the function of the product of sums of which one term is exchanged.
+func swapProduct() {
+	const lanes = 4
+	build.TEXT("swapProductAVX2", build.NOSPLIT, "func(n int, sum, gone, rest, come *float64, owner *int, s int, pair *[2]float64, exponents *[3][4]int)")
+	build.Pragma("noescape")
+	build.Doc("swapProductAVX2 is SwapProduct for n ≥ 4 numbers, a multiple of 4: it multiplies pair by the mantissas at even and at odd places, and sets the exponents of each of four lanes: their sum, the least and the largest.")
+	n := build.Load(build.Param("n"), build.GP64())
+	var pointers []reg.Register
+	for _, name := range []string{"sum", "gone", "rest", "come", "owner"} {
+		pointers = append(pointers, build.Load(build.Param(name), build.GP64()))
+	}
+	pair := build.Load(build.Param("pair"), build.GP64())
+	exponents := build.Load(build.Param("exponents"), build.GP64())
+	slot, one, mask := build.YMM(), build.YMM(), build.YMM()
+	build.VPBROADCASTQ(operand.NewParamAddr("s", 48), slot)
+	build.Comment("The bits of 1, and those of a mantissa.")
+	build.VPCMPEQQ(one, one, one)
+	build.VPSRLQ(operand.Imm(12), one, mask)
+	build.VPSLLQ(operand.Imm(54), one, one)
+	build.VPSRLQ(operand.Imm(2), one, one)
+	total, least, most := build.YMM(), build.YMM(), build.YMM()
+	build.VPXOR(total, total, total)
+	build.VPXOR(most, most, most)
+	build.VMOVDQU(mask, least)
+	product := build.XMM()
+	build.VMOVUPD(operand.Mem{Base: pair}, product)
+	at := build.GP64()
+	build.XORQ(at, at)
+	m := func(k int) operand.Mem { return operand.Mem{Base: pointers[k], Index: at, Scale: size} }
+	build.Label("loop")
+	v, owned, e := build.YMM(), build.YMM(), build.YMM()
+	build.VMOVUPD(m(0), v)
+	build.VSUBPD(m(1), v, v)
+	build.VPCMPEQQ(m(4), slot, owned)
+	build.VBLENDVPD(owned, m(2), v, v)
+	build.VADDPD(m(3), v, v)
+	build.VPSRLQ(operand.Imm(52), v, e)
+	build.VPADDQ(e, total, total)
+	build.Comment("Exponents are small, so that the upper halves are 0.")
+	build.VPMINUD(e, least, least)
+	build.VPMAXUD(e, most, most)
+	build.VANDPD(mask, v, v)
+	build.VORPD(one, v, v)
+	high := build.XMM()
+	build.VEXTRACTF128(operand.Imm(1), v, high)
+	build.VMULPD(v.AsX(), product, product)
+	build.VMULPD(high, product, product)
+	build.ADDQ(operand.Imm(lanes), at)
+	build.CMPQ(at, n)
+	build.JNE(operand.LabelRef("loop"))
+	build.VMOVUPD(product, operand.Mem{Base: pair})
+	for i, x := range []reg.VecVirtual{total, least, most} {
+		build.VMOVDQU(x, operand.Mem{Base: exponents, Disp: i * lanes * size})
+	}
 	build.VZEROUPPER()
 	build.RET()
 }

@@ -3,6 +3,8 @@ package mapping
 import (
 	"math"
 	"math/rand/v2"
+
+	"metriclab/internal/product"
 )
 
 // metropolis is the walk of Algorithm 2: a uniform swap of a member for another prototype, made
@@ -33,32 +35,44 @@ func (c *metropolis) step(rng *rand.Rand) {
 // out[q], in O(A).
 func (c *metropolis) price(s, q int) float64 {
 	t := c.t
-	come := t.column(c.out[q])
-	n := len(come)
-	gone, sum, rest, owner := t.column(c.set[s])[:n], c.sum[:n], c.rest[:n], c.owner[:n]
+	gone, come := t.column(c.set[s]), t.column(c.out[q])
 	c.unfit = false
 	var total float64
 	exponent := 0
-	for lo := 0; lo < n; lo += block {
-		even, odd := 1.0, 1.0 // two products halve the wait for multiplications
-		for i := lo; i < min(lo+block, n); i++ {
-			// A choice between integers compiles to a conditional move, one between floats to a branch.
-			stay := math.Float64bits(sum[i] - gone[i])
-			if owned := math.Float64bits(rest[i]); owner[i] == s {
-				stay = owned
-			}
-			bits := math.Float64bits(math.Float64frombits(stay) + come[i])
-			if bits>>52-minExp >= spanExp {
-				c.unfit = true
-				total += t.logRow(i, c.swapped(s, c.out[q]))
-				continue
-			}
-			exponent += int(bits>>52) - 1023
-			even, odd = odd, even*math.Float64frombits(bits&mantissa|one)
+	for lo := 0; lo < t.a; lo += block {
+		hi := min(lo+block, t.a)
+		m := product.SwapProduct(c.sum[lo:hi], gone[lo:hi], c.rest[lo:hi], come[lo:hi], c.owner[lo:hi], s)
+		if m.Least < leastExp || m.Most >= -leastExp {
+			c.unfit = true
+			total, m = c.unfitPrice(s, q, lo, hi, total)
 		}
-		total += math.Log(even * odd)
+		exponent += m.Sum
+		total += math.Log(m.Product)
 	}
 	return total + float64(exponent)*math.Ln2
+}
+
+// unfitPrice is price for the rows from lo to hi, some of which have sums that are not usable: it adds the logarithms of those to total,
+// and returns the product of the others.
+func (c *metropolis) unfitPrice(s, q, lo, hi int, total float64) (float64, product.Mantissas) {
+	t := c.t
+	gone, come := t.column(c.set[s]), t.column(c.out[q])
+	even, odd, exponent := 1.0, 1.0, 0
+	for i := lo; i < hi; i++ {
+		stay := c.sum[i] - gone[i]
+		if c.owner[i] == s {
+			stay = c.rest[i]
+		}
+		v := stay + come[i]
+		if !usable(v) {
+			total += t.logRow(i, c.swapped(s, c.out[q]))
+			continue
+		}
+		bits := math.Float64bits(v)
+		exponent += int(bits>>52) - 1023
+		even, odd = odd, even*math.Float64frombits(bits&mantissa|one)
+	}
+	return total, product.Mantissas{Product: even * odd, Sum: exponent}
 }
 
 // move makes the swap that was priced last, in O(A) and O(m) for each row that loses its largest

@@ -103,8 +103,9 @@ func pick(w []float64, total float64, rng *rand.Rand) int {
 const (
 	mantissa = 1<<52 - 1
 	one      = 1023 << 52 // the bits of 1
-	minExp   = 1023 - 480 // the exponents of usable sums
-	spanExp  = 2 * 480
+	leastExp = -480
+	minExp   = 1023 + leastExp // the exponents of usable sums
+	spanExp  = -2 * leastExp
 	block    = 1000 // numbers in [1, 2) whose product cannot overflow
 )
 
