@@ -916,9 +916,8 @@ func (f *lmnnFit) startScale() float64 {
 						continue
 					}
 					bin, g := 0, dl-d[j]
-					if g > 0 {
-						_, e := math.Frexp(g)
-						bin = min(max(e+most, 0), 2*most)
+					if g > 0 { // its exponent is that of math.Frexp, or so low that the bin is the first
+						bin = min(max(int(math.Float64bits(g)>>52)-1022+most, 0), 2*most)
 					}
 					count[bin]++
 					sum[bin] += g
