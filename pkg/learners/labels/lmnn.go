@@ -584,7 +584,7 @@ func (f *lmnnFit) hinges(share int, x *lmnnRows) {
 			above := 1 - (sq + f.sq[l] - 2*z[q])
 			z[count], at[count] = above, l
 			keep := 0
-			if above+most > 0 {
+			if !(above+most <= 0) { // what is not a number must show in the objective
 				keep = 1
 			}
 			if next < len(shift.at) && shift.at[next] == l {
