@@ -302,7 +302,7 @@ type lmnnFit struct {
 	degree    []float64
 	wide      *mat.Dense // x with columns of zeros up to a multiple of 4, which is what the assembly takes
 	sums      *mat.Dense // and the Laplacian
-	shares    []lmnnRows // of lmnnShare rows each
+	shares    []lmnnRows // as many as there are shares of lmnnShare rows
 	whole     bool       // value keeps the multipliers of each target, which bound and adapt need
 
 	best       *mat.SymDense
@@ -534,21 +534,16 @@ func (f *lmnnFit) move(m *mat.SymDense) {
 // of a hinge [z]₊, w its width and s the multiplier.
 func (f *lmnnFit) value(m *mat.SymDense) float64 {
 	f.move(m)
+	// Few shares at a time, so that their terms stay in the caches. The sum has its terms in the order of the rows.
 	var push float64
-	add := func(terms []float64) {
-		for _, v := range terms {
-			push += v
-		}
-	}
-	if cores.Idle() == 0 { // what a share needs stays in the cache
-		for share := range f.shares {
-			f.hinges(share, &f.shares[0])
-			add(f.shares[0].terms)
-		}
-	} else {
-		cores.Do(len(f.shares), func(share int) { f.hinges(share, &f.shares[share]) })
-		for _, x := range f.shares {
-			add(x.terms)
+	group := 1 + 3*cores.Idle()
+	for top := 0; top < len(f.shares); top += group {
+		some := f.shares[:min(group, len(f.shares)-top)]
+		cores.Do(len(some), func(k int) { f.hinges(top+k, &some[k]) })
+		for _, x := range some {
+			for _, v := range x.terms {
+				push += v
+			}
 		}
 	}
 	if f.ctx.Err() != nil {
