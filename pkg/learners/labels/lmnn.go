@@ -672,7 +672,9 @@ func (f *lmnnFit) graph(from, end int) {
 		}
 		f.edges(from, end, i, alpha.at, weights)
 		for j, t := range f.targets[i] {
-			f.edges(from, end, i, []int32{int32(t)}, []float64{-f.mu * alpha.targets[j]})
+			w := -f.mu * alpha.targets[j]
+			f.edge(from, end, i, t, w)
+			f.edge(from, end, t, i, w)
 		}
 	}
 }
@@ -693,6 +695,14 @@ func (f *lmnnFit) edges(from, end, i int, others []int32, weights []float64) {
 		f.degree[j] -= weights[lo+q]
 	}
 	product.AddToRows(f.sums.RawMatrix(), others[lo:hi], weights[lo:hi], f.wide.RawRowView(i))
+}
+
+// edge adds the edge from i to j, whose weight in Λ is w, to row i of Λx and to its degree, if that is one from from to end.
+func (f *lmnnFit) edge(from, end, i, j int, w float64) {
+	if i >= from && i < end {
+		f.degree[i] -= w
+		floats.AddScaled(f.sums.RawRowView(i), w, f.wide.RawRowView(j))
+	}
 }
 
 // padded returns a matrix n×r, and the same with columns of zeros up to a multiple of 4.
