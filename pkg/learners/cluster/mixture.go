@@ -383,10 +383,10 @@ func (m *Mixture) expect(ctx context.Context, x *mat.Dense) (resp *mat.Dense, ll
 			return nil, 0
 		}
 		mean := m.means.RawRowView(c)
-		for i := range n {
-			floats.SubTo(dev.RawRowView(i), x.RawRowView(i), mean)
-		}
 		if comp.upper != nil { // ‖U⁻ᵀ(x−μ)‖² = (x−μ)ᵀΣ⁻¹(x−μ)
+			for i := range n {
+				floats.SubTo(dev.RawRowView(i), x.RawRowView(i), mean)
+			}
 			solve := func(context.Context) (struct{}, error) {
 				blas64.Trsm(blas.Right, blas.NoTrans, 1, comp.upper.RawTriangular(), dev.RawMatrix())
 				return struct{}{}, nil
@@ -401,10 +401,12 @@ func (m *Mixture) expect(ctx context.Context, x *mat.Dense) (resp *mat.Dense, ll
 		row := resp.RawRowView(c)
 		for i := range n {
 			var sq float64
-			if v := dev.RawRowView(i); comp.upper != nil {
+			if comp.upper != nil {
+				v := dev.RawRowView(i)
 				sq = floats.Dot(v, v)
 			} else {
-				for j, a := range v {
+				for j, v := range x.RawRowView(i) {
+					a := v - mean[j]
 					sq += a * a / comp.variances[j]
 				}
 			}
