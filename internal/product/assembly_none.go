@@ -50,9 +50,7 @@ func copyAVX512(int, *float64, int, *float64) { panic("product: no assembly") }
 
 func packAVX2(int, *float64, int, *float64, int) { panic("product: no assembly") }
 
-func dotsAVX2(int, *float64, *float64, *float64, *float64, *float64, *float64) {
-	panic("product: no assembly")
-}
+func dotRowsAVX2(int, int, *float64, *float64, int, *float64) { panic("product: no assembly") }
 
 func chainsAVX2(int, *float64, *float64, *float64, *float64, *float64, *float64) {
 	panic("product: no assembly")

@@ -12,7 +12,7 @@
 //
 // What is NaN on one path is NaN on all; sign and payload of a NaN may differ.
 //
-// What has vectors (Symv, Gemv, GemvT, GerGemv, Dots, Stairs, rows by index, Rotate) is of another kind: it takes the place of calls of gonum's kernels
+// What has vectors (Symv, Gemv, GemvT, GerGemv, DotRows, Stairs, rows by index, Rotate) is of another kind: it takes the place of calls of gonum's kernels
 // on amd64, and has their bits. Envelopes and SwapProduct go along vectors too, and have
 // the bits of their formulas.
 //

@@ -287,16 +287,15 @@ func TestPanics(t *testing.T) {
 		{"lower", "dst.Uplo is not blas.Upper", func() { Syrk(no, a, blas64.Symmetric{Uplo: blas.Lower, N: 2, Stride: 2, Data: make([]float64, 4)}) }},
 		{"alias", "dst overlaps a factor", func() { Syrk(no, cut(3, 3, 6, 0), sym(cut(3, 3, 6, 8))) }},
 		{"vectors", "a of order 2, x of length 2 and y of length 3", func() { Symv(sym(matrix(2, 2, 2, 4)), make([]float64, 2), make([]float64, 3)) }},
-		{"lengths", "lengths 8, 8, 8, 9 and 8", func() {
-			eight := make([]float64, 8)
-			dots(viaAVX2, eight, eight, eight, make([]float64, 9), eight)
-		}},
+		{"lengths", "a is 2×3, with vectors of lengths 2 and 4", func() { DotRows(make([]float64, 2), a, make([]float64, 4)) }},
 		{"ends", "a is 2×3, with vectors of lengths 2 and 4", func() {
 			GerGemv(a, Ends{}, Ends{Row: make([]float64, 3), Col: make([]float64, 2)}, Ends{Col: make([]float64, 2), Row: make([]float64, 4)})
 		}},
 		{"result", "a is 2×3, with vectors of lengths 3 and 0", func() { Gemv(make([]float64, 3), a, make([]float64, 3)) }},
 		{"row beyond", "row 2 of 2", func() { AddRows(make([]float64, 3), make([]float64, 2), a, []int32{0, 2}) }},
 		{"row before", "row -1 of 2", func() { AddToRows(a, []int32{-1}, make([]float64, 1), make([]float64, 3)) }},
+		{"row beyond, of four", "row 2 of 2", func() { DotsAt(make([]float64, 9), a, []int32{0, 1, 0, 1, 1, 0, 2, 0, 1}, make([]float64, 3)) }},
+		{"row before, of four", "row -1 of 2", func() { DotsAt(make([]float64, 4), a, []int32{0, 1, -1, 1}, make([]float64, 3)) }},
 		{"numbers of rows", "a is 2×3, with 1 rows and vectors of lengths 2 and 3", func() { DotsAt(make([]float64, 2), a, []int32{1}, make([]float64, 3)) }},
 		{"stairs", "stairs of lengths 4, 5, 6 and 6, x of length 8", func() { v := make([]float64, 8); Stairs(v, v[:4], v[:5], v[:6], v[:6]) }},
 		{"lower Symv", "a.Uplo is not blas.Upper", func() { Symv(blas64.Symmetric{Uplo: blas.Lower}, nil, nil) }},

@@ -49,6 +49,22 @@ func addToRows(p path, a blas64.General, at []int32, c, x []float64) {
 	}
 }
 
+// DotRows sets dst to Ax, with the bits of gonum's floats.Dot for each row. It panics if lengths differ, or if A is malformed.
+func DotRows(dst []float64, a blas64.General, x []float64) { dotRows(current, dst, a, x) }
+
+func dotRows(p path, dst []float64, a blas64.General, x []float64) {
+	check("a", a)
+	Ends{Row: x, Col: dst}.check(a, true, true)
+	i := 0
+	if whole := a.Rows &^ 3; p >= viaAVX2 && whole > 0 && a.Cols > 0 {
+		dotRowsAVX2(whole, a.Cols, &x[0], &a.Data[0], a.Stride, &dst[0])
+		i = whole
+	}
+	for ; i < a.Rows; i++ {
+		dst[i] = floats.Dot(a.Data[i*a.Stride:][:a.Cols], x)
+	}
+}
+
 // DotsAt sets dst to the products of x with the rows of A that have the indices at, with the bits of gonum's floats.Dot. It panics if
 // lengths differ, an index is not a row of A, or A is malformed.
 func DotsAt(dst []float64, a blas64.General, at []int32, x []float64) { dotsAt(current, dst, a, at, x) }

@@ -1,12 +1,38 @@
 package product
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
 )
+
+// TestDotRows: the bits of gonum on every path, and nothing beyond changes.
+func TestDotRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(23, 24))
+	for cols := range 70 {
+		for _, special := range []bool{false, true} {
+			rows := r.IntN(12)
+			a, x := random(r, rows, cols, cols+1), random(r, 1, cols, cols+1)
+			if special {
+				a, x = rare(r, a), rare(r, x)
+			}
+			want := make([]float64, rows+1)
+			for i := range rows {
+				want[i] = floats.Dot(a.Data[i*a.Stride:][:cols], x.Data[:cols])
+			}
+			for _, p := range append([]path{viaGonum}, paths()...) {
+				got := make([]float64, rows+1)
+				dotRows(p, got[:rows], a, x.Data[:cols])
+				if i := differ(got, want); i >= 0 {
+					t.Errorf("path %d, %d×%d, special values %v: product %d is %v, gonum's is %v", p, rows, cols, special, i, got[i], want[i])
+				}
+			}
+		}
+	}
+}
 
 // TestRows: AddRows, AddToRows and DotsAt have the bits of gonum on every path, and change nothing else.
 func TestRows(t *testing.T) {
@@ -47,6 +73,28 @@ func TestRows(t *testing.T) {
 					t.Errorf("path %d, %d columns, special values %v: element %d of the rows is %v, gonum's is %v", p, cols, special, i, b.Data[i], to[i])
 				}
 			}
+		}
+	}
+}
+
+func BenchmarkDotRows(b *testing.B) {
+	for _, n := range []int{16, 64, 256} {
+		r := rand.New(rand.NewPCG(1, 1))
+		a, x, y := random(r, 4, n, n), random(r, 1, n, n).Data, make([]float64, 4)
+		for _, alg := range []alg{
+			{"gonum", func() {
+				for i := range y {
+					y[i] = floats.Dot(a.Data[i*n:][:n], x)
+				}
+			}},
+			{"product", func() { DotRows(y, a, x) }},
+		} {
+			b.Run(fmt.Sprintf("alg=%s/dim=%d", alg.name, n), func(b *testing.B) {
+				for b.Loop() {
+					alg.run()
+				}
+				gflops(b, 8*float64(n))
+			})
 		}
 	}
 }

@@ -141,21 +141,6 @@ func sumFour(a []float64, stride, ahead int, c, y []float64) {
 	}
 }
 
-// Dots returns the products of x with a, b, c and d, with the bits of gonum's floats.Dot. It panics if lengths differ.
-func Dots(x, a, b, c, d []float64) [4]float64 { return dots(current, x, a, b, c, d) }
-
-func dots(p path, x, a, b, c, d []float64) (out [4]float64) {
-	const least = 8 // numbers that are worth a call
-	if p < viaAVX2 || len(x) < least {
-		return [4]float64{floats.Dot(x, a), floats.Dot(x, b), floats.Dot(x, c), floats.Dot(x, d)}
-	}
-	if n := len(x); len(a) != n || len(b) != n || len(c) != n || len(d) != n {
-		panic(fmt.Sprintf("product: vectors of lengths %d, %d, %d, %d and %d", n, len(a), len(b), len(c), len(d)))
-	}
-	dotsAVX2(len(x), &x[0], &a[0], &b[0], &c[0], &d[0], &out[0])
-	return out
-}
-
 // Stairs returns the products of a, b, c and d with as many first numbers of x as they have, with the bits of gonum's floats.Dot. The
 // length of a is a multiple of 4, and each of the others has one number more than the one before. It panics if x is shorter than d.
 func Stairs(x, a, b, c, d []float64) [4]float64 { return stairs(current, x, a, b, c, d) }
@@ -182,23 +167,6 @@ func stairs(p path, x, a, b, c, d []float64) (out [4]float64) {
 		out[r] = (s[0] + s[2]) + (s[1] + s[3])
 	}
 	return out
-}
-
-// DotRows sets dst to Ax, with the bits of gonum's floats.Dot for each row. It panics if lengths differ, or if A is malformed.
-func DotRows(dst []float64, a blas64.General, x []float64) {
-	check("a", a)
-	if len(dst) != a.Rows || len(x) != a.Cols {
-		panic(fmt.Sprintf("product: a is %d×%d, x of length %d and dst of length %d", a.Rows, a.Cols, len(x), len(dst)))
-	}
-	row := func(i int) []float64 { return a.Data[i*a.Stride:][:a.Cols] }
-	i := 0
-	for ; a.Rows-i >= rows; i += rows {
-		four := Dots(x, row(i), row(i+1), row(i+2), row(i+3))
-		copy(dst[i:], four[:])
-	}
-	for ; i < a.Rows; i++ {
-		dst[i] = floats.Dot(row(i), x)
-	}
 }
 
 // Rotate sets x to cx + sy and y to cy − sx, with products that are rounded. It panics if lengths differ.

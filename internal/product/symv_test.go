@@ -54,26 +54,6 @@ func TestSymv(t *testing.T) {
 	}
 }
 
-func TestDots(t *testing.T) {
-	r := rand.New(rand.NewPCG(23, 24))
-	for n := range 70 {
-		for _, special := range []bool{false, true} {
-			m := random(r, 5, n, n+1)
-			if special {
-				m = rare(r, m)
-			}
-			row := func(i int) []float64 { return m.Data[i*(n+1):][:n] }
-			for _, p := range append([]path{viaGonum}, paths()...) {
-				for i, got := range dots(p, row(0), row(1), row(2), row(3), row(4)) {
-					if want := floats.Dot(row(0), row(i+1)); !same(got, want) {
-						t.Fatalf("path %d, length %d, special values %v: product %d is %v, gonum's is %v", p, n, special, i, got, want)
-					}
-				}
-			}
-		}
-	}
-}
-
 func TestStairs(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	for n := 0; n < 70; n += 4 {
@@ -88,23 +68,6 @@ func TestStairs(t *testing.T) {
 					if want := floats.Dot(row(i, n+i), row(4, n+i)); !same(got, want) {
 						t.Fatalf("path %d, length %d, special values %v: product %d is %v, gonum's is %v", p, n+i, special, i, got, want)
 					}
-				}
-			}
-		}
-	}
-}
-
-// TestDotRows: the bits of gonum for every number of rows.
-func TestDotRows(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 9))
-	for n := range 10 {
-		for _, d := range []int{1, 7, 8, 30} {
-			m, x := random(r, n, d, d+1), random(r, 1, d, d).Data
-			got := make([]float64, n)
-			DotRows(got, m, x)
-			for i, v := range got {
-				if want := floats.Dot(m.Data[i*m.Stride:][:d], x); v != want {
-					t.Errorf("%d×%d: product %d is %v, gonum's is %v", n, d, i, v, want)
 				}
 			}
 		}
@@ -151,29 +114,6 @@ func BenchmarkSymv(b *testing.B) {
 					alg.run()
 				}
 				gflops(b, 2*float64(n)*float64(n))
-			})
-		}
-	}
-}
-
-func BenchmarkDots(b *testing.B) {
-	for _, n := range []int{16, 64, 256} {
-		x := random(rand.New(rand.NewPCG(1, 1)), 5, n, n).Data
-		row := func(i int) []float64 { return x[i*n:][:n] }
-		var sum float64
-		for _, alg := range []alg{
-			{"gonum", func() {
-				for i := range 4 {
-					sum += floats.Dot(row(0), row(i+1))
-				}
-			}},
-			{"product", func() { sum += Dots(row(0), row(1), row(2), row(3), row(4))[0] }},
-		} {
-			b.Run(fmt.Sprintf("alg=%s/dim=%d", alg.name, n), func(b *testing.B) {
-				for b.Loop() {
-					alg.run()
-				}
-				gflops(b, 8*float64(n))
 			})
 		}
 	}

@@ -74,20 +74,20 @@ func copyAVX2(n int, a *float64, stride int, to *float64)
 //go:noescape
 func copyAVX512(n int, a *float64, stride int, to *float64)
 
-// dotsAVX2 sets 4 numbers of out to the products of x with a, b, c and d, all of length n, with the bits of gonum's dot product.
+// dotRowsAVX2 sets m numbers of out to the products of x, of length n, with all m rows of A, m ≥ 4 a multiple of 4, with the bits of gonum's dot product.
 //
 //go:noescape
-func dotsAVX2(n int, x *float64, a *float64, b *float64, c *float64, d *float64, out *float64)
+func dotRowsAVX2(m int, n int, x *float64, a *float64, stride int, out *float64)
+
+// dotsAtAVX2 sets m numbers of out to the products of x, of length n, with the rows of A that have the m indices at, m ≥ 4 a multiple of 4, with the bits of gonum's dot product. At the first four of which one is none of so many rows it ends; it returns how many numbers are not set.
+//
+//go:noescape
+func dotsAtAVX2(m int, at *int32, n int, x *float64, a *float64, stride int, rows int, out *float64) (left int)
 
 // chainsAVX2 sets 4×4 numbers of out to the chains of the products of x with a, b, c and d, all of length n, a multiple of 4, as in gonum's dot product.
 //
 //go:noescape
 func chainsAVX2(n int, x *float64, a *float64, b *float64, c *float64, d *float64, out *float64)
-
-// dotsAtAVX2 sets m numbers of out, m ≥ 4 a multiple of 4, to the products of x, of length n, with the rows of A that have the indices at, with the bits of gonum's dot product. At the first four of which one is none of so many rows it ends; it returns how many numbers are not set.
-//
-//go:noescape
-func dotsAtAVX2(m int, at *int32, n int, x *float64, a *float64, stride int, rows int, out *float64) (left int)
 
 // rotateAVX2 sets x to cx + sy and y to cy − sx, n ≥ 4 numbers each, a multiple of 4. Products are rounded.
 //

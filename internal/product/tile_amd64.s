@@ -1515,36 +1515,46 @@ loop:
 	VZEROUPPER
 	RET
 
-// func dotsAVX2(n int, x *float64, a *float64, b *float64, c *float64, d *float64, out *float64)
+// func dotRowsAVX2(m int, n int, x *float64, a *float64, stride int, out *float64)
 // Requires: AVX
-TEXT ·dotsAVX2(SB), NOSPLIT, $0-56
-	MOVQ   n+0(FP), AX
-	MOVQ   x+8(FP), CX
-	MOVQ   a+16(FP), DX
-	MOVQ   b+24(FP), BX
-	MOVQ   c+32(FP), SI
-	MOVQ   d+40(FP), DI
-	MOVQ   out+48(FP), R8
-	XORQ   R9, R9
+TEXT ·dotRowsAVX2(SB), NOSPLIT, $0-48
+	MOVQ m+0(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ stride+32(FP), DX
+	MOVQ out+40(FP), BX
+	SHLQ $0x03, DX
+
+four:
+	MOVQ   x+16(FP), SI
+	MOVQ   CX, DI
+	ADDQ   DX, CX
+	MOVQ   CX, R8
+	ADDQ   DX, CX
+	MOVQ   CX, R9
+	ADDQ   DX, CX
+	MOVQ   CX, R10
+	ADDQ   DX, CX
+	MOVQ   n+8(FP), R11
+	XORQ   R12, R12
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
 	VXORPD Y3, Y3, Y3
-	SUBQ   $0x04, AX
+	SUBQ   $0x04, R11
 	JL     rest
 
 loop:
-	VMOVUPD (CX)(R9*1), Y4
-	VMULPD  (DX)(R9*1), Y4, Y5
+	VMOVUPD (SI)(R12*1), Y4
+	VMULPD  (DI)(R12*1), Y4, Y5
 	VADDPD  Y5, Y0, Y0
-	VMULPD  (BX)(R9*1), Y4, Y5
+	VMULPD  (R8)(R12*1), Y4, Y5
 	VADDPD  Y5, Y1, Y1
-	VMULPD  (SI)(R9*1), Y4, Y5
+	VMULPD  (R9)(R12*1), Y4, Y5
 	VADDPD  Y5, Y2, Y2
-	VMULPD  (DI)(R9*1), Y4, Y4
+	VMULPD  (R10)(R12*1), Y4, Y4
 	VADDPD  Y4, Y3, Y3
-	ADDQ    $0x20, R9
-	SUBQ    $0x04, AX
+	ADDQ    $0x20, R12
+	SUBQ    $0x04, R11
 	JGE     loop
 
 rest:
@@ -1552,22 +1562,22 @@ rest:
 	VEXTRACTF128 $0x01, Y1, X5
 	VEXTRACTF128 $0x01, Y2, X6
 	VEXTRACTF128 $0x01, Y3, X7
-	ADDQ         $0x04, AX
+	ADDQ         $0x04, R11
 	JZ           sum
 
 	// What is left goes to the first of the four chains.
 single:
-	VMOVSD (CX)(R9*1), X8
-	VMULSD (DX)(R9*1), X8, X9
+	VMOVSD (SI)(R12*1), X8
+	VMULSD (DI)(R12*1), X8, X9
 	VADDSD X9, X0, X0
-	VMULSD (BX)(R9*1), X8, X9
+	VMULSD (R8)(R12*1), X8, X9
 	VADDSD X9, X1, X1
-	VMULSD (SI)(R9*1), X8, X9
+	VMULSD (R9)(R12*1), X8, X9
 	VADDSD X9, X2, X2
-	VMULSD (DI)(R9*1), X8, X8
+	VMULSD (R10)(R12*1), X8, X8
 	VADDSD X8, X3, X3
-	ADDQ   $0x08, R9
-	DECQ   AX
+	ADDQ   $0x08, R12
+	DECQ   R11
 	JNZ    single
 
 sum:
@@ -1576,49 +1586,12 @@ sum:
 	VADDPD  X6, X2, X2
 	VADDPD  X7, X3, X3
 	VHADDPD X1, X0, X0
-	VMOVUPD X0, (R8)
+	VMOVUPD X0, (BX)
 	VHADDPD X3, X2, X2
-	VMOVUPD X2, 16(R8)
-	VZEROUPPER
-	RET
-
-// func chainsAVX2(n int, x *float64, a *float64, b *float64, c *float64, d *float64, out *float64)
-// Requires: AVX
-TEXT ·chainsAVX2(SB), NOSPLIT, $0-56
-	MOVQ   n+0(FP), AX
-	MOVQ   x+8(FP), CX
-	MOVQ   a+16(FP), DX
-	MOVQ   b+24(FP), BX
-	MOVQ   c+32(FP), SI
-	MOVQ   d+40(FP), DI
-	MOVQ   out+48(FP), R8
-	XORQ   R9, R9
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	SUBQ   $0x04, AX
-	JL     rest
-
-loop:
-	VMOVUPD (CX)(R9*1), Y4
-	VMULPD  (DX)(R9*1), Y4, Y5
-	VADDPD  Y5, Y0, Y0
-	VMULPD  (BX)(R9*1), Y4, Y5
-	VADDPD  Y5, Y1, Y1
-	VMULPD  (SI)(R9*1), Y4, Y5
-	VADDPD  Y5, Y2, Y2
-	VMULPD  (DI)(R9*1), Y4, Y4
-	VADDPD  Y4, Y3, Y3
-	ADDQ    $0x20, R9
+	VMOVUPD X2, 16(BX)
+	ADDQ    $0x20, BX
 	SUBQ    $0x04, AX
-	JGE     loop
-
-rest:
-	VMOVUPD Y0, (R8)
-	VMOVUPD Y1, 32(R8)
-	VMOVUPD Y2, 64(R8)
-	VMOVUPD Y3, 96(R8)
+	JNZ     four
 	VZEROUPPER
 	RET
 
@@ -1626,35 +1599,35 @@ rest:
 // Requires: AVX
 TEXT ·dotsAtAVX2(SB), NOSPLIT, $0-72
 	MOVQ m+0(FP), AX
-	MOVQ at+8(FP), CX
-	MOVQ a+32(FP), DX
-	MOVQ stride+40(FP), BX
-	MOVQ out+56(FP), SI
+	MOVQ a+32(FP), CX
+	MOVQ stride+40(FP), DX
+	MOVQ out+56(FP), BX
+	SHLQ $0x03, DX
+	MOVQ at+8(FP), SI
 	MOVQ rows+48(FP), DI
-	SHLQ $0x03, BX
 
 four:
 	MOVQ    x+24(FP), R8
-	MOVLQSX (CX), R9
+	MOVLQSX (SI), R9
 	CMPQ    R9, DI
 	JAE     end
-	IMULQ   BX, R9
-	ADDQ    DX, R9
-	MOVLQSX 4(CX), R10
+	IMULQ   DX, R9
+	ADDQ    CX, R9
+	MOVLQSX 4(SI), R10
 	CMPQ    R10, DI
 	JAE     end
-	IMULQ   BX, R10
-	ADDQ    DX, R10
-	MOVLQSX 8(CX), R11
+	IMULQ   DX, R10
+	ADDQ    CX, R10
+	MOVLQSX 8(SI), R11
 	CMPQ    R11, DI
 	JAE     end
-	IMULQ   BX, R11
-	ADDQ    DX, R11
-	MOVLQSX 12(CX), R12
+	IMULQ   DX, R11
+	ADDQ    CX, R11
+	MOVLQSX 12(SI), R12
 	CMPQ    R12, DI
 	JAE     end
-	IMULQ   BX, R12
-	ADDQ    DX, R12
+	IMULQ   DX, R12
+	ADDQ    CX, R12
 	MOVQ    n+16(FP), R13
 	XORQ    R14, R14
 	VXORPD  Y0, Y0, Y0
@@ -1707,16 +1680,56 @@ sum:
 	VADDPD  X6, X2, X2
 	VADDPD  X7, X3, X3
 	VHADDPD X1, X0, X0
-	VMOVUPD X0, (SI)
+	VMOVUPD X0, (BX)
 	VHADDPD X3, X2, X2
-	VMOVUPD X2, 16(SI)
-	ADDQ    $0x10, CX
-	ADDQ    $0x20, SI
+	VMOVUPD X2, 16(BX)
+	ADDQ    $0x20, BX
+	ADDQ    $0x10, SI
 	SUBQ    $0x04, AX
 	JNZ     four
 
 end:
 	MOVQ AX, left+64(FP)
+	VZEROUPPER
+	RET
+
+// func chainsAVX2(n int, x *float64, a *float64, b *float64, c *float64, d *float64, out *float64)
+// Requires: AVX
+TEXT ·chainsAVX2(SB), NOSPLIT, $0-56
+	MOVQ   n+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   b+24(FP), BX
+	MOVQ   c+32(FP), SI
+	MOVQ   d+40(FP), DI
+	MOVQ   out+48(FP), R8
+	XORQ   R9, R9
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	SUBQ   $0x04, AX
+	JL     rest
+
+loop:
+	VMOVUPD (CX)(R9*1), Y4
+	VMULPD  (DX)(R9*1), Y4, Y5
+	VADDPD  Y5, Y0, Y0
+	VMULPD  (BX)(R9*1), Y4, Y5
+	VADDPD  Y5, Y1, Y1
+	VMULPD  (SI)(R9*1), Y4, Y5
+	VADDPD  Y5, Y2, Y2
+	VMULPD  (DI)(R9*1), Y4, Y4
+	VADDPD  Y4, Y3, Y3
+	ADDQ    $0x20, R9
+	SUBQ    $0x04, AX
+	JGE     loop
+
+rest:
+	VMOVUPD Y0, (R8)
+	VMOVUPD Y1, 32(R8)
+	VMOVUPD Y2, 64(R8)
+	VMOVUPD Y3, 96(R8)
 	VZEROUPPER
 	RET
 

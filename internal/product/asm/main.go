@@ -33,9 +33,9 @@ func main() {
 	pack()
 	copyRows("copyAVX2", 12, 4, build.YMM)
 	copyRows("copyAVX512", 16, 8, build.ZMM)
-	dots("dotsAVX2", false)
-	dots("chainsAVX2", true)
-	dotsAt()
+	dots("dotRowsAVX2", false)
+	dots("dotsAtAVX2", true)
+	chains()
 	rotate()
 	envelopes()
 	swapProduct()
@@ -550,66 +550,72 @@ func pack() {
 	build.RET()
 }
 
-// dots writes the function of four dot products with one vector, or of their chains.
-func dots(name string, chains bool) {
-	build.TEXT(name, build.NOSPLIT, "func(n int, x, a, b, c, d, out *float64)")
+// dots writes a function of dot products with rows of a matrix A: all of them, or those whose indices are given.
+func dots(name string, indexed bool) {
+	signature, doc := "func(m, n int, x, a *float64, stride int, out *float64)", "all m rows of A, m ≥ 4 a multiple of 4, with the bits of gonum's dot product."
+	if indexed {
+		signature, doc = "func(m int, at *int32, n int, x, a *float64, stride, rows int, out *float64) (left int)", "the rows of A that have the m indices at, m ≥ 4 a multiple of 4, with the bits of gonum's dot product. At the first four of which one is none of so many rows it ends; it returns how many numbers are not set."
+	}
+	build.TEXT(name, build.NOSPLIT, signature)
 	build.Pragma("noescape")
-	if chains {
-		build.Doc(name + " sets 4×4 numbers of out to the chains of the products of x with a, b, c and d, all of length n, a multiple of 4, as in gonum's dot product.")
-	} else {
-		build.Doc(name + " sets 4 numbers of out to the products of x with a, b, c and d, all of length n, with the bits of gonum's dot product.")
-	}
-	n := build.Load(build.Param("n"), build.GP64())
-	x := build.Load(build.Param("x"), build.GP64())
-	pointers := []reg.Register{x}
-	for _, name := range []string{"a", "b", "c", "d"} {
-		pointers = append(pointers, build.Load(build.Param(name), build.GP64()))
-	}
-	out := build.Load(build.Param("out"), build.GP64())
-	sums, at := chain(n, pointers)
-	if chains {
-		for i, sum := range sums {
-			build.VMOVUPD(sum, operand.Mem{Base: out, Disp: i * 4 * size})
-		}
-	} else {
-		closeChains(n, at, pointers, sums, out)
-	}
-	build.VZEROUPPER()
-	build.RET()
-}
-
-// dotsAt writes the function of dot products with the rows of a matrix A whose indices are given.
-func dotsAt() {
-	build.TEXT("dotsAtAVX2", build.NOSPLIT, "func(m int, at *int32, n int, x, a *float64, stride, rows int, out *float64) (left int)")
-	build.Pragma("noescape")
-	build.Doc("dotsAtAVX2 sets m numbers of out, m ≥ 4 a multiple of 4, to the products of x, of length n, with the rows of A that have the indices at, with the bits of gonum's dot product. At the first four of which one is none of so many rows it ends; it returns how many numbers are not set.")
+	build.Doc(name + " sets m numbers of out to the products of x, of length n, with " + doc)
 	m := build.Load(build.Param("m"), build.GP64())
-	at := build.Load(build.Param("at"), build.GP64())
 	a := build.Load(build.Param("a"), build.GP64())
 	stride := build.Load(build.Param("stride"), build.GP64())
 	out := build.Load(build.Param("out"), build.GP64())
-	count := build.Load(build.Param("rows"), build.GP64())
 	build.SHLQ(operand.Imm(3), stride) // in bytes
+	var at, count reg.Register
+	if indexed {
+		at, count = build.Load(build.Param("at"), build.GP64()), build.Load(build.Param("rows"), build.GP64())
+	}
 	build.Label("four")
 	pointers := []reg.Register{build.Load(build.Param("x"), build.GP64())}
 	for i := range 4 {
 		row := build.GP64()
-		build.MOVLQSX(operand.Mem{Base: at, Disp: 4 * i}, row)
-		build.CMPQ(row, count)
-		build.JAE(operand.LabelRef("end"))
-		build.IMULQ(stride, row)
-		build.ADDQ(a, row)
+		if indexed {
+			build.MOVLQSX(operand.Mem{Base: at, Disp: 4 * i}, row)
+			build.CMPQ(row, count)
+			build.JAE(operand.LabelRef("end"))
+			build.IMULQ(stride, row)
+			build.ADDQ(a, row)
+		} else {
+			build.MOVQ(a, row)
+			build.ADDQ(stride, a)
+		}
 		pointers = append(pointers, row)
 	}
 	n := build.Load(build.Param("n"), build.GP64())
 	sums, j := chain(n, pointers)
 	closeChains(n, j, pointers, sums, out)
-	build.ADDQ(operand.Imm(4*4), at)
 	build.ADDQ(operand.Imm(4*size), out)
+	if indexed {
+		build.ADDQ(operand.Imm(4*4), at)
+	}
 	build.SUBQ(operand.Imm(4), m)
 	build.JNZ(operand.LabelRef("four"))
-	build.Label("end")
-	build.Store(m, build.ReturnIndex(0))
+	if indexed {
+		build.Label("end")
+		build.Store(m, build.ReturnIndex(0))
+	}
+	build.VZEROUPPER()
+	build.RET()
+}
+
+// chains writes the function of the chains of four dot products with one vector.
+func chains() {
+	build.TEXT("chainsAVX2", build.NOSPLIT, "func(n int, x, a, b, c, d, out *float64)")
+	build.Pragma("noescape")
+	build.Doc("chainsAVX2 sets 4×4 numbers of out to the chains of the products of x with a, b, c and d, all of length n, a multiple of 4, as in gonum's dot product.")
+	n := build.Load(build.Param("n"), build.GP64())
+	var pointers []reg.Register
+	for _, name := range []string{"x", "a", "b", "c", "d"} {
+		pointers = append(pointers, build.Load(build.Param(name), build.GP64()))
+	}
+	out := build.Load(build.Param("out"), build.GP64())
+	sums, _ := chain(n, pointers)
+	for i, sum := range sums {
+		build.VMOVUPD(sum, operand.Mem{Base: out, Disp: i * 4 * size})
+	}
 	build.VZEROUPPER()
 	build.RET()
 }
