@@ -8,6 +8,9 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/abandon"
@@ -135,7 +138,7 @@ func fitReleased(ctx context.Context, n int, ts []metric.Triplet, p ReleasedPara
 			return ReleasedResult{}, fmt.Errorf("triplet %d: %w", i, err)
 		}
 	}
-	f := &releasedFit{n: n, ts: ts, p: p, loss: batchLoss{loss: p.Loss, margin: 1, mu: p.Mu}, next: mat.NewDense(n, n, nil)}
+	f := &releasedFit{n: n, ts: ts, p: p, loss: batchLoss{loss: p.Loss, margin: 1, mu: p.Mu}, next: mat.NewDense(n, n, nil), eigen: newReleasedEigen(n)}
 	f.k = mat.NewSymDense(n, nil)
 	for i := range n {
 		f.k.SetSym(i, i, 1)
@@ -161,6 +164,7 @@ type releasedFit struct {
 	loss      batchLoss
 	k         *mat.SymDense
 	next      *mat.Dense // K'
+	eigen     *releasedEigen
 	near, far []float64
 	wn, wf    []float64
 }
@@ -225,7 +229,7 @@ func (f *releasedFit) cost() float64 {
 func (f *releasedFit) step(eta float64) error {
 	s := eta * float64(f.n) / float64(len(f.ts))
 	releasedDescend(f.next, f.k, f.ts, f.wn, f.wf, s*(1-f.p.Weight), s*f.p.Weight)
-	return releasedProject(f.k, f.next)
+	return f.eigen.project(f.k, f.next)
 }
 
 // releasedDescend sets next to K − s·G − trace·I, where G is the one-sided gradient of the sum of the losses with the
@@ -246,36 +250,57 @@ func releasedDescend(next *mat.Dense, k mat.Symmetric, ts []metric.Triplet, wn, 
 	}
 }
 
-// releasedProject sets k to Σ λᵢvᵢvᵢᵀ over the real parts λᵢ > 0 of the eigenvalues of a and the real parts vᵢ of its right
-// eigenvectors of length 1. It returns an error if a has numbers that are not finite, or no decomposition is found.
-func releasedProject(k *mat.SymDense, a *mat.Dense) error {
+// releasedEigen is the memory of projections, all of the same order.
+type releasedEigen struct {
+	vectors      *mat.Dense // n×n
+	scaled       []float64  // n²
+	re, im, work []float64
+}
+
+// newReleasedEigen returns that for matrices n×n.
+func newReleasedEigen(n int) *releasedEigen {
+	e := &releasedEigen{mat.NewDense(n, n, nil), make([]float64, n*n), make([]float64, n), make([]float64, n), make([]float64, 1)}
+	e.factorize(mat.NewDense(n, n, nil), -1) // asks for the size of work
+	e.work = make([]float64, int(e.work[0]))
+	return e
+}
+
+// factorize overwrites a, and reports whether a decomposition was found. If size is −1 it sets work[0] instead.
+func (e *releasedEigen) factorize(a *mat.Dense, size int) bool {
+	return lapack64.Geev(lapack.LeftEVNone, lapack.RightEVCompute, a.RawMatrix(), e.re, e.im, blas64.General{}, e.vectors.RawMatrix(), e.work, size) == 0
+}
+
+// project sets k to Σ λᵢvᵢvᵢᵀ over the real parts λᵢ > 0 of the eigenvalues of a and the real parts vᵢ of its right
+// eigenvectors of length 1, and overwrites a. It returns an error if a has numbers that are not finite, or no decomposition is found.
+func (e *releasedEigen) project(k *mat.SymDense, a *mat.Dense) error {
 	n := k.SymmetricDim()
 	for _, v := range a.RawMatrix().Data {
 		if !(math.Abs(v) <= MaxStep) {
 			return errors.New("the kernel overflows: shorten the step, or rescale the initial kernel")
 		}
 	}
-	var e mat.Eigen
-	if !e.Factorize(a, mat.EigenRight) {
+	if !e.factorize(a, len(e.work)) {
 		return errors.New("the general eigendecomposition did not converge")
 	}
-	var v mat.CDense
-	e.VectorsTo(&v)
 	var roots []float64
 	var columns []int
-	for j, lambda := range e.Values(nil) {
-		if real(lambda) > 0 {
-			roots, columns = append(roots, math.Sqrt(real(lambda))), append(columns, j)
+	for j, lambda := range e.re {
+		if lambda > 0 {
+			if e.im[j] < 0 {
+				j-- // of a pair, the first column has the real part of both vectors, and the second the imaginary one
+			}
+			roots, columns = append(roots, math.Sqrt(lambda)), append(columns, j)
 		}
 	}
 	if len(columns) == 0 {
 		k.Zero()
 		return nil
 	}
-	x := mat.NewDense(n, len(columns), nil)
-	for c, j := range columns {
-		for i := range n {
-			x.Set(i, c, roots[c]*real(v.At(i, j)))
+	x := mat.NewDense(n, len(columns), e.scaled[:n*len(columns)])
+	for i := range n {
+		from, to := e.vectors.RawRowView(i), x.RawRowView(i)
+		for c, j := range columns {
+			to[c] = roots[c] * from[j]
 		}
 	}
 	k.SymOuterK(1, x)

@@ -175,22 +175,69 @@ func TestReleasedGradientIsOneSided(t *testing.T) {
 // (1 2; 0 −1), with eigenvalues 1 and −1 and the eigenvector (1, 0) of the first, it is (1 0; 0 0), while the positive
 // part of the symmetric part (1 1; 1 −1), with eigenvalues ±√2, has the trace √2. A rotation by 90° has the eigenvalues ±i: nothing is left.
 func TestReleasedProjection(t *testing.T) {
-	k := mat.NewSymDense(2, nil)
+	k, e := mat.NewSymDense(2, nil), newReleasedEigen(2)
 	for _, c := range []struct{ a, want []float64 }{
 		{[]float64{1, 2, 0, -1}, []float64{1, 0, 0, 0}},
 		{[]float64{0, -1, 1, 0}, []float64{0, 0, 0, 0}},
 		{[]float64{0, 2, 2, 0}, []float64{1, 1, 1, 1}}, // ±2, (1, 1)/√2
 		{[]float64{-1, 0, 0, -2}, []float64{0, 0, 0, 0}},
 	} {
-		if err := releasedProject(k, mat.NewDense(2, 2, c.a)); err != nil {
+		if err := e.project(k, mat.NewDense(2, 2, c.a)); err != nil {
 			t.Fatal(err)
 		}
 		if !mat.EqualApprox(k, mat.NewDense(2, 2, c.want), 1e-12) {
 			t.Errorf("%v: %v, want %v", c.a, mat.Formatted(k), c.want)
 		}
 	}
-	if err := releasedProject(k, mat.NewDense(2, 2, []float64{math.NaN(), 0, 0, 1})); err == nil {
+	if err := e.project(k, mat.NewDense(2, 2, []float64{math.NaN(), 0, 0, 1})); err == nil {
 		t.Error("NaN: no error")
+	}
+}
+
+// Whatever was projected before in the same memory, complex eigenvalues among others, it has the bits of the same by mat.Eigen.
+func TestReleasedProjectionByEigen(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for _, n := range []int{1, 2, 7, 40, 100} {
+		e, pairs := newReleasedEigen(n), 0
+		for skew := range 4 {
+			a := mat.NewDense(n, n, nil)
+			for i := range n {
+				for j := range i + 1 {
+					v := rng.NormFloat64()
+					a.Set(i, j, v)
+					a.Set(j, i, v+float64(skew)*rng.NormFloat64())
+				}
+			}
+			var eig mat.Eigen
+			if !eig.Factorize(a, mat.EigenRight) {
+				t.Fatal("mat.Eigen")
+			}
+			var v mat.CDense
+			eig.VectorsTo(&v)
+			var scaled []float64 // columns
+			for j, lambda := range eig.Values(nil) {
+				if imag(lambda) > 0 && real(lambda) > 0 {
+					pairs++
+				}
+				for i := 0; real(lambda) > 0 && i < n; i++ {
+					scaled = append(scaled, math.Sqrt(real(lambda))*real(v.At(i, j)))
+				}
+			}
+			want := mat.NewSymDense(n, nil)
+			if len(scaled) > 0 {
+				want.SymOuterK(1, mat.DenseCopyOf(mat.NewDense(len(scaled)/n, n, scaled).T()))
+			}
+			got := mat.NewSymDense(n, nil)
+			if err := e.project(got, a); err != nil {
+				t.Fatal(err)
+			}
+			if !mat.Equal(got, want) {
+				t.Errorf("n = %d, skew %d: other bits", n, skew)
+			}
+		}
+		if n >= 40 && pairs == 0 {
+			t.Errorf("n = %d: no complex pair, which this tests", n)
+		}
 	}
 }
 
