@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,9 @@ type FTL struct {
 	round int
 	set   []int
 	pi    []int
+	// Where the search is exact, the sets of least cost, cheapest first, and what all others cost at least.
+	leaders []ftlSet
+	floor   float64
 }
 
 var _ learners.Online[metric.CostRound, []int] = (*FTL)(nil)
@@ -72,7 +76,8 @@ func NewFTL(a, b int, p FTLParams) (*FTL, error) {
 // lead finds the map of least cost.
 func (l *FTL) lead() {
 	if l.Exact() {
-		l.set = l.enumerate(l.set)
+		l.enumerate()
+		l.set = l.leaders[0].set
 	} else {
 		cost := mat.NewDense(l.c.b, l.c.a, l.c.sum).T()
 		r, err := cluster.FitFasterPAM(context.Background(), nil, cost, cluster.MedoidsParams{M: l.p.M, Start: l.set})
@@ -94,10 +99,47 @@ func (l *FTL) assign() {
 	l.pi = pi
 }
 
-// enumerate returns the first set of least cost, by branch and bound from a set whose cost may be near the least. Sets that begin
-// alike cost at least what the objects pay if each has the best of these members and of all prototypes that may follow. That
-// holds for rounded sums, too: a sum of smaller numbers in the same order is not larger.
-func (l *FTL) enumerate(start []int) []int {
+// ftlLeaders is how many sets of least cost FTL knows.
+const ftlLeaders = 16
+
+// ftlSet is a set of prototypes and what it has cost.
+type ftlSet struct {
+	cost float64
+	set  []int
+}
+
+// cheaper orders sets by their costs, and equal ones lexicographically.
+func (x ftlSet) cheaper(y ftlSet) int {
+	return cmp.Or(cmp.Compare(x.cost, y.cost), slices.Compare(x.set, y.set))
+}
+
+// enumerate makes leaders the sets of least cost and floor what all others cost at least. No set gets cheaper, so that while
+// one of the leaders costs less than floor, the best of them is the best of all. That holds for rounded sums, too: a sum of smaller
+// numbers in the same order is not larger.
+func (l *FTL) enumerate() {
+	for k, x := range l.leaders {
+		l.leaders[k].cost = l.cost(x.set)
+	}
+	slices.SortFunc(l.leaders, ftlSet.cheaper)
+	if len(l.leaders) == 0 || l.leaders[0].cost >= l.floor {
+		l.search()
+	}
+}
+
+// cost returns Σᵢ min_{j in set} C[i, j].
+func (l *FTL) cost(set []int) float64 {
+	least := slices.Clone(l.c.column(set[0]))
+	for _, j := range set[1:] {
+		for i, c := range l.c.column(j) {
+			least[i] = min(least[i], c)
+		}
+	}
+	return leastCost(least, least, math.Inf(1))
+}
+
+// search does so by branch and bound, from the sets that were leaders. Sets that begin alike cost at least what the
+// objects pay if each has the best of these members and of all prototypes that may follow.
+func (l *FTL) search() {
 	m, a, b := l.p.M, l.c.a, l.c.b
 	rest := costs{a: a, b: b, sum: slices.Clone(l.c.sum)} // column j: the least cost of each object with prototypes from j on
 	for k := (b-1)*a - 1; k >= 0; k-- {
@@ -107,16 +149,12 @@ func (l *FTL) enumerate(start []int) []int {
 	for d := range least {
 		least[d] = slices.Repeat([]float64{math.Inf(1)}, a)
 	}
-	set, best := make([]int, m), make([]int, m)
-	limit, found := math.Inf(1), false
-	hopeless := func(sum float64) bool { return sum > limit || found && sum == limit }
-	members := slices.Clone(least[0])
-	for _, j := range start {
-		for i, c := range l.c.column(j) {
-			members[i] = min(members[i], c)
-		}
+	limit := math.Inf(1) // what the last of the leaders will cost at most
+	if n := len(l.leaders); n > 0 {
+		limit = l.leaders[n-1].cost
 	}
-	limit = leastCost(members, members, limit)
+	found, set := l.leaders[:0], make([]int, m)
+	hopeless := func(sum float64) bool { return sum > limit || len(found) == ftlLeaders && sum == limit }
 	var descend func(d, from int)
 	descend = func(d, from int) {
 		last := d == m-1
@@ -128,8 +166,12 @@ func (l *FTL) enumerate(start []int) []int {
 			col := l.c.column(j)
 			if last {
 				if sum := leastCost(least[d], col, limit); !hopeless(sum) {
-					limit, found = sum, true
-					copy(best, set)
+					x := ftlSet{sum, slices.Clone(set)}
+					at, _ := slices.BinarySearchFunc(found, x, ftlSet.cheaper)
+					found = slices.Insert(found[:min(len(found), ftlLeaders-1)], at, x)
+					if len(found) == ftlLeaders {
+						limit = found[ftlLeaders-1].cost
+					}
 				}
 				continue
 			}
@@ -140,7 +182,10 @@ func (l *FTL) enumerate(start []int) []int {
 		}
 	}
 	descend(0, 0)
-	return best
+	l.leaders, l.floor = found, math.Inf(1)
+	if len(found) == ftlLeaders {
+		l.floor = limit
+	}
 }
 
 // leastCost returns the sum of the smaller costs, or of the first of them if that is above the limit.
@@ -246,8 +291,8 @@ func (s ftlState) learner(p FTLParams) (*FTL, error) {
 	}
 	l := &FTL{p: p, c: c, round: s.Round, set: s.Set}
 	if l.Exact() {
-		if best := l.enumerate(s.Set); !slices.Equal(best, s.Set) {
-			return nil, fmt.Errorf("set: %v is not the leader, %v is", s.Set, best)
+		if l.enumerate(); !slices.Equal(l.leaders[0].set, s.Set) {
+			return nil, fmt.Errorf("set: %v is not the leader, %v is", s.Set, l.leaders[0].set)
 		}
 	}
 	l.assign()

@@ -99,39 +99,57 @@ func TestFTLLeads(t *testing.T) {
 	}
 }
 
-// The search finds the first set of least cost, which trying all of them finds too, whatever set it starts from. Costs have few
-// values, so that there are many ties, or any.
+// After every round the leader is the first set of least cost, which trying all sets finds, too, and no set but the known ones costs less
+// than the floor. Costs have few values, so that there are many ties, or any; they grow by much or little, everywhere or in one place.
 func TestFTLEnumerate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 22))
+	searched, known := 0, 0
 	for range 400 {
 		a, b := 1+rng.IntN(6), 1+rng.IntN(8)
 		m := 1 + rng.IntN(b)
 		l := mustFTL(t, a, b, m)
-		coarse := rng.IntN(2) == 0
-		for k := range l.c.sum {
-			if l.c.sum[k] = rng.Float64(); coarse {
-				l.c.sum[k] = float64(rng.IntN(3))
-			}
-		}
-		var want []int
-		least := math.Inf(1)
-		for _, set := range combin.Combinations(b, m) {
-			var sum float64
-			for i := range a {
-				c := math.Inf(1)
-				for _, j := range set {
-					c = min(c, l.c.sum[j*a+i])
+		coarse, size := rng.IntN(2) == 0, []float64{1, 0.01}[rng.IntN(2)]
+		sets := combin.Combinations(b, m)
+		for range 6 {
+			somewhere := rng.IntN(len(l.c.sum))
+			for k := range l.c.sum {
+				switch {
+				case rng.IntN(3) == 0 && k != somewhere:
+				case coarse:
+					l.c.sum[k] += float64(rng.IntN(3))
+				default:
+					l.c.sum[k] += size * rng.Float64()
 				}
-				sum += c
 			}
-			if sum < least {
-				least, want = sum, set
+			floor := l.floor
+			l.enumerate()
+			if l.floor == floor {
+				known++
+			} else {
+				searched++
+			}
+			all := make([]ftlSet, len(sets))
+			for k, set := range sets {
+				for i := range a {
+					c := math.Inf(1)
+					for _, j := range set {
+						c = min(c, l.c.sum[j*a+i])
+					}
+					all[k].cost += c
+				}
+				all[k].set = set
+				if all[k].cost < l.floor && !slices.ContainsFunc(l.leaders, func(x ftlSet) bool { return slices.Equal(x.set, set) }) {
+					t.Errorf("%d of %d prototypes for %d objects: set %v costs %v, below the floor %v", m, b, a, set, all[k].cost, l.floor)
+				}
+			}
+			want := slices.MinFunc(all, ftlSet.cheaper)
+			if got := l.leaders[0]; got.cost != want.cost || !slices.Equal(got.set, want.set) {
+				t.Errorf("%d of %d prototypes for %d objects: %v, want %v", m, b, a, got, want)
 			}
 		}
-		start := rng.Perm(b)[:m]
-		if got := l.enumerate(start); !slices.Equal(got, want) {
-			t.Errorf("%d of %d prototypes for %d objects, from %v: set %v, want %v", m, b, a, start, got, want)
-		}
+	}
+	if searched < 100 || known < 100 {
+		t.Errorf("%d rounds with a search, %d without", searched, known)
 	}
 }
 
