@@ -36,11 +36,11 @@ func gerGemvBothAVX2(int, int, *float64, int, *float64, *float64, *float64, *flo
 	panic("product: no assembly")
 }
 
-func addRowsAVX2(int, *int32, *float64, int, *float64, int, *float64) {
+func addRowsAVX2(int, *int32, *float64, int, *float64, int, int, *float64) bool {
 	panic("product: no assembly")
 }
 
-func addToRowsAVX2(int, *int32, *float64, int, *float64, int, *float64) {
+func addToRowsAVX2(int, *int32, *float64, int, *float64, int, int, *float64) bool {
 	panic("product: no assembly")
 }
 
@@ -62,7 +62,9 @@ func dotsAtAVX2(int, *int32, int, *float64, *float64, int, int, *float64) int {
 
 func rotateAVX2(int, *float64, *float64, float64, float64) { panic("product: no assembly") }
 
-func envelopesAVX2(int, *float64, *float64, float64, float64) { panic("product: no assembly") }
+func hingesAVX2(int, *int32, *float64, *float64, int, *int32, *float64, int, int, int, *float64, *float64, *float64, *float64, int, *int32, *float64, float64, float64, float64, float64, *[3]int) int {
+	panic("product: no assembly")
+}
 
 func swapProductAVX2(int, *float64, *float64, *float64, *float64, *int, int, *[2]float64, *[3][4]int) {
 	panic("product: no assembly")

@@ -15,15 +15,13 @@ func AddRows(y []float64, c []float64, a blas64.General, at []int32) { addRows(c
 
 func addRows(p path, y, c []float64, a blas64.General, at []int32) {
 	checkAt(a, at, c, y)
-	checkRows(a, at)
 	whole := 0
-	if p >= viaAVX2 && len(at) > 0 && a.Cols >= 4 {
-		whole = a.Cols &^ 3
-		addRowsAVX2(len(at), &at[0], &c[0], whole, &a.Data[0], a.Stride, &y[0])
+	if p >= viaAVX2 && len(at) > 0 && a.Rows > 0 && a.Cols >= 4 && addRowsAVX2(len(at), &at[0], &c[0], a.Cols&^3, &a.Data[0], a.Stride, a.Rows, &y[0]) {
+		if whole = a.Cols &^ 3; whole == a.Cols {
+			return
+		}
 	}
-	if whole == a.Cols {
-		return
-	}
+	checkRows(a, at)
 	for q, i := range at {
 		floats.AddScaled(y[whole:], c[q], rowOf(a, i)[whole:])
 	}
@@ -35,15 +33,13 @@ func AddToRows(a blas64.General, at []int32, c, x []float64) { addToRows(current
 
 func addToRows(p path, a blas64.General, at []int32, c, x []float64) {
 	checkAt(a, at, c, x)
-	checkRows(a, at)
 	whole := 0
-	if p >= viaAVX2 && len(at) > 0 && a.Cols >= 4 {
-		whole = a.Cols &^ 3
-		addToRowsAVX2(len(at), &at[0], &c[0], whole, &a.Data[0], a.Stride, &x[0])
+	if p >= viaAVX2 && len(at) > 0 && a.Rows > 0 && a.Cols >= 4 && addToRowsAVX2(len(at), &at[0], &c[0], a.Cols&^3, &a.Data[0], a.Stride, a.Rows, &x[0]) {
+		if whole = a.Cols &^ 3; whole == a.Cols {
+			return
+		}
 	}
-	if whole == a.Cols {
-		return
-	}
+	checkRows(a, at)
 	for q, i := range at {
 		floats.AddScaled(rowOf(a, i)[whole:], c[q], x[whole:])
 	}

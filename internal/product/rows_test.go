@@ -2,6 +2,7 @@ package product
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -71,6 +72,32 @@ func TestRows(t *testing.T) {
 				addToRows(p, b, at, c, v.Data[:cols])
 				if i := differ(b.Data, to); i >= 0 {
 					t.Errorf("path %d, %d columns, special values %v: element %d of the rows is %v, gonum's is %v", p, cols, special, i, b.Data[i], to[i])
+				}
+			}
+		}
+	}
+}
+
+// An index that is no row is refused on every path, wherever it stands.
+func TestRowsRefuse(t *testing.T) {
+	a := random(rand.New(rand.NewPCG(5, 6)), 6, 21, 21)
+	x := make([]float64, 21)
+	for _, bad := range []int32{-1, 6, math.MinInt32, math.MaxInt32} {
+		for place := range 9 {
+			at, c := make([]int32, 9), make([]float64, 9)
+			at[place] = bad
+			for _, p := range append([]path{viaGonum}, paths()...) {
+				for name, call := range map[string]func(){
+					"addRows": func() { addRows(p, x, c, a, at) }, "addToRows": func() { addToRows(p, a, at, c, x) }, "dotsAt": func() { dotsAt(p, c, a, at, x) },
+				} {
+					func() {
+						defer func() {
+							if got := recover(); got != fmt.Sprintf("product: row %d of 6", bad) {
+								t.Errorf("path %d: %s with index %d at %d panics with %v", p, name, bad, place, got)
+							}
+						}()
+						call()
+					}()
 				}
 			}
 		}

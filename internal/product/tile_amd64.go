@@ -49,15 +49,15 @@ func gerGemvAVX2(m int, n int, a *float64, stride int, s *float64, t *float64, x
 //go:noescape
 func gerGemvBothAVX2(m int, n int, a *float64, stride int, s *float64, t *float64, x *float64, y *float64, c *float64, z *float64)
 
-// addRowsAVX2 adds to x, of cols numbers, the rows of A with the n ≥ 1 indices at, each times a number of c. Cols is a multiple of 4, and products are rounded.
+// addRowsAVX2 adds to x, of cols numbers, the rows of A with the n ≥ 1 indices at, each times a number of c. Cols is a multiple of 4, and products are rounded. It ends at an index that is none of so many rows, and reports whether there is none.
 //
 //go:noescape
-func addRowsAVX2(n int, at *int32, c *float64, cols int, a *float64, stride int, x *float64)
+func addRowsAVX2(n int, at *int32, c *float64, cols int, a *float64, stride int, rows int, x *float64) (done bool)
 
-// addToRowsAVX2 adds x, of cols numbers, to the rows of A with the n ≥ 1 indices at, each time times a number of c. Cols is a multiple of 4, and products are rounded.
+// addToRowsAVX2 adds x, of cols numbers, to the rows of A with the n ≥ 1 indices at, each time times a number of c. Cols is a multiple of 4, and products are rounded. It ends at an index that is none of so many rows, and reports whether there is none.
 //
 //go:noescape
-func addToRowsAVX2(n int, at *int32, c *float64, cols int, a *float64, stride int, x *float64)
+func addToRowsAVX2(n int, at *int32, c *float64, cols int, a *float64, stride int, rows int, x *float64) (done bool)
 
 // packAVX2 transposes 4 rows of n numbers, n a multiple of 4 and at least 4, that are stride apart, to n rows of 4, width apart.
 //
@@ -94,10 +94,10 @@ func chainsAVX2(n int, x *float64, a *float64, b *float64, c *float64, d *float6
 //go:noescape
 func rotateAVX2(n int, x *float64, y *float64, c float64, s float64)
 
-// envelopesAVX2 is Envelopes for n ≥ 4 hinges, a multiple of 4.
+// hingesAVX2 is Hinges.Envelopes for n ≥ 4 impostors, a multiple of 4. Strides are in bytes. At the first four of which one is none of so many rows it ends; it returns how many are left.
 //
 //go:noescape
-func envelopesAVX2(n int, a *float64, z *float64, width float64, half float64)
+func hingesAVX2(n int, near *int32, dots *float64, sq *float64, rows int, held *int32, shift *float64, helds int, shiftStride int, k int, targets *float64, sums *float64, terms *float64, a *float64, stride int, at *int32, impostors *float64, own float64, most float64, width float64, half float64, done *[3]int) (left int)
 
 // swapProductAVX2 is SwapProduct for n ≥ 4 numbers, a multiple of 4: it multiplies pair by the mantissas at even and at odd places, and sets the exponents of each of four lanes: their sum, the least and the largest.
 //

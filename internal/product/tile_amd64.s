@@ -1282,41 +1282,45 @@ store:
 	VZEROUPPER
 	RET
 
-// func addRowsAVX2(n int, at *int32, c *float64, cols int, a *float64, stride int, x *float64)
+// func addRowsAVX2(n int, at *int32, c *float64, cols int, a *float64, stride int, rows int, x *float64) (done bool)
 // Requires: AVX
-TEXT ·addRowsAVX2(SB), NOSPLIT, $0-56
+TEXT ·addRowsAVX2(SB), NOSPLIT, $0-65
 	MOVQ cols+24(FP), AX
 	MOVQ a+32(FP), CX
 	MOVQ stride+40(FP), DX
-	MOVQ x+48(FP), BX
+	MOVQ x+56(FP), BX
+	MOVQ rows+48(FP), SI
+	XORB DI, DI
 	SHLQ $0x03, DX
 
 columns16:
 	SUBQ    $0x00000010, AX
 	JL      next16
-	MOVQ    n+0(FP), SI
-	MOVQ    at+8(FP), DI
-	MOVQ    c+16(FP), R8
+	MOVQ    n+0(FP), R8
+	MOVQ    at+8(FP), R9
+	MOVQ    c+16(FP), R10
 	VMOVUPD (BX), Y0
 	VMOVUPD 32(BX), Y1
 	VMOVUPD 64(BX), Y2
 	VMOVUPD 96(BX), Y3
 
 rows16:
-	MOVLQSX      (DI), R9
-	IMULQ        DX, R9
-	VBROADCASTSD (R8), Y4
-	VMULPD       (CX)(R9*1), Y4, Y5
+	MOVLQSX      (R9), R11
+	CMPQ         R11, SI
+	JAE          end
+	IMULQ        DX, R11
+	VBROADCASTSD (R10), Y4
+	VMULPD       (CX)(R11*1), Y4, Y5
 	VADDPD       Y5, Y0, Y0
-	VMULPD       32(CX)(R9*1), Y4, Y5
+	VMULPD       32(CX)(R11*1), Y4, Y5
 	VADDPD       Y5, Y1, Y1
-	VMULPD       64(CX)(R9*1), Y4, Y5
+	VMULPD       64(CX)(R11*1), Y4, Y5
 	VADDPD       Y5, Y2, Y2
-	VMULPD       96(CX)(R9*1), Y4, Y4
+	VMULPD       96(CX)(R11*1), Y4, Y4
 	VADDPD       Y4, Y3, Y3
-	ADDQ         $0x04, DI
-	ADDQ         $0x08, R8
-	DECQ         SI
+	ADDQ         $0x04, R9
+	ADDQ         $0x08, R10
+	DECQ         R8
 	JNZ          rows16
 	VMOVUPD      Y0, (BX)
 	VMOVUPD      Y1, 32(BX)
@@ -1332,20 +1336,22 @@ next16:
 columns4:
 	SUBQ    $0x00000004, AX
 	JL      next4
-	MOVQ    n+0(FP), SI
-	MOVQ    at+8(FP), DI
-	MOVQ    c+16(FP), R8
+	MOVQ    n+0(FP), R8
+	MOVQ    at+8(FP), R9
+	MOVQ    c+16(FP), R10
 	VMOVUPD (BX), Y0
 
 rows4:
-	MOVLQSX      (DI), R9
-	IMULQ        DX, R9
-	VBROADCASTSD (R8), Y1
-	VMULPD       (CX)(R9*1), Y1, Y1
+	MOVLQSX      (R9), R11
+	CMPQ         R11, SI
+	JAE          end
+	IMULQ        DX, R11
+	VBROADCASTSD (R10), Y1
+	VMULPD       (CX)(R11*1), Y1, Y1
 	VADDPD       Y1, Y0, Y0
-	ADDQ         $0x04, DI
-	ADDQ         $0x08, R8
-	DECQ         SI
+	ADDQ         $0x04, R9
+	ADDQ         $0x08, R10
+	DECQ         R8
 	JNZ          rows4
 	VMOVUPD      Y0, (BX)
 	ADDQ         $0x00000020, BX
@@ -1354,48 +1360,56 @@ rows4:
 
 next4:
 	ADDQ $0x00000004, AX
+	INCB DI
+
+end:
+	MOVB DI, done+64(FP)
 	VZEROUPPER
 	RET
 
-// func addToRowsAVX2(n int, at *int32, c *float64, cols int, a *float64, stride int, x *float64)
+// func addToRowsAVX2(n int, at *int32, c *float64, cols int, a *float64, stride int, rows int, x *float64) (done bool)
 // Requires: AVX
-TEXT ·addToRowsAVX2(SB), NOSPLIT, $0-56
+TEXT ·addToRowsAVX2(SB), NOSPLIT, $0-65
 	MOVQ cols+24(FP), AX
 	MOVQ a+32(FP), CX
 	MOVQ stride+40(FP), DX
-	MOVQ x+48(FP), BX
+	MOVQ x+56(FP), BX
+	MOVQ rows+48(FP), SI
+	XORB DI, DI
 	SHLQ $0x03, DX
 
 columns16:
 	SUBQ    $0x00000010, AX
 	JL      next16
-	MOVQ    n+0(FP), SI
-	MOVQ    at+8(FP), DI
-	MOVQ    c+16(FP), R8
+	MOVQ    n+0(FP), R8
+	MOVQ    at+8(FP), R9
+	MOVQ    c+16(FP), R10
 	VMOVUPD (BX), Y0
 	VMOVUPD 32(BX), Y1
 	VMOVUPD 64(BX), Y2
 	VMOVUPD 96(BX), Y3
 
 rows16:
-	MOVLQSX      (DI), R9
-	IMULQ        DX, R9
-	VBROADCASTSD (R8), Y4
+	MOVLQSX      (R9), R11
+	CMPQ         R11, SI
+	JAE          end
+	IMULQ        DX, R11
+	VBROADCASTSD (R10), Y4
 	VMULPD       Y0, Y4, Y5
-	VADDPD       (CX)(R9*1), Y5, Y5
-	VMOVUPD      Y5, (CX)(R9*1)
+	VADDPD       (CX)(R11*1), Y5, Y5
+	VMOVUPD      Y5, (CX)(R11*1)
 	VMULPD       Y1, Y4, Y5
-	VADDPD       32(CX)(R9*1), Y5, Y5
-	VMOVUPD      Y5, 32(CX)(R9*1)
+	VADDPD       32(CX)(R11*1), Y5, Y5
+	VMOVUPD      Y5, 32(CX)(R11*1)
 	VMULPD       Y2, Y4, Y5
-	VADDPD       64(CX)(R9*1), Y5, Y5
-	VMOVUPD      Y5, 64(CX)(R9*1)
+	VADDPD       64(CX)(R11*1), Y5, Y5
+	VMOVUPD      Y5, 64(CX)(R11*1)
 	VMULPD       Y3, Y4, Y4
-	VADDPD       96(CX)(R9*1), Y4, Y4
-	VMOVUPD      Y4, 96(CX)(R9*1)
-	ADDQ         $0x04, DI
-	ADDQ         $0x08, R8
-	DECQ         SI
+	VADDPD       96(CX)(R11*1), Y4, Y4
+	VMOVUPD      Y4, 96(CX)(R11*1)
+	ADDQ         $0x04, R9
+	ADDQ         $0x08, R10
+	DECQ         R8
 	JNZ          rows16
 	ADDQ         $0x00000080, BX
 	ADDQ         $0x00000080, CX
@@ -1407,21 +1421,23 @@ next16:
 columns4:
 	SUBQ    $0x00000004, AX
 	JL      next4
-	MOVQ    n+0(FP), SI
-	MOVQ    at+8(FP), DI
-	MOVQ    c+16(FP), R8
+	MOVQ    n+0(FP), R8
+	MOVQ    at+8(FP), R9
+	MOVQ    c+16(FP), R10
 	VMOVUPD (BX), Y0
 
 rows4:
-	MOVLQSX      (DI), R9
-	IMULQ        DX, R9
-	VBROADCASTSD (R8), Y1
+	MOVLQSX      (R9), R11
+	CMPQ         R11, SI
+	JAE          end
+	IMULQ        DX, R11
+	VBROADCASTSD (R10), Y1
 	VMULPD       Y0, Y1, Y1
-	VADDPD       (CX)(R9*1), Y1, Y1
-	VMOVUPD      Y1, (CX)(R9*1)
-	ADDQ         $0x04, DI
-	ADDQ         $0x08, R8
-	DECQ         SI
+	VADDPD       (CX)(R11*1), Y1, Y1
+	VMOVUPD      Y1, (CX)(R11*1)
+	ADDQ         $0x04, R9
+	ADDQ         $0x08, R10
+	DECQ         R8
 	JNZ          rows4
 	ADDQ         $0x00000020, BX
 	ADDQ         $0x00000020, CX
@@ -1429,6 +1445,10 @@ rows4:
 
 next4:
 	ADDQ $0x00000004, AX
+	INCB DI
+
+end:
+	MOVB DI, done+64(FP)
 	VZEROUPPER
 	RET
 
@@ -1760,14 +1780,18 @@ loop:
 	VZEROUPPER
 	RET
 
-// func envelopesAVX2(n int, a *float64, z *float64, width float64, half float64)
-// Requires: AVX, AVX2
-TEXT ·envelopesAVX2(SB), NOSPLIT, $0-40
+// func hingesAVX2(n int, near *int32, dots *float64, sq *float64, rows int, held *int32, shift *float64, helds int, shiftStride int, k int, targets *float64, sums *float64, terms *float64, a *float64, stride int, at *int32, impostors *float64, own float64, most float64, width float64, half float64, done *[3]int) (left int)
+// Requires: AVX, AVX2, CMOV, POPCNT
+TEXT ·hingesAVX2(SB), NOSPLIT, $0-184
 	MOVQ         n+0(FP), AX
-	MOVQ         a+8(FP), CX
-	MOVQ         z+16(FP), DX
-	VBROADCASTSD width+24(FP), Y0
-	VBROADCASTSD half+32(FP), Y1
+	MOVQ         near+8(FP), CX
+	MOVQ         dots+16(FP), DX
+	MOVQ         done+168(FP), BX
+	MOVQ         (BX), SI
+	MOVQ         8(BX), DI
+	MOVQ         16(BX), R8
+	VBROADCASTSD width+152(FP), Y0
+	VBROADCASTSD half+160(FP), Y1
 
 	// Ten bits of one, and two of zero above them, are 1.
 	VPCMPEQQ Y2, Y2, Y2
@@ -1775,28 +1799,526 @@ TEXT ·envelopesAVX2(SB), NOSPLIT, $0-40
 	VPSRLQ   $0x02, Y2, Y2
 	VXORPD   Y3, Y3, Y3
 
-loop:
-	VMOVUPD (DX), Y4
-	VMOVUPD (CX), Y5
-	VDIVPD  Y0, Y4, Y6
-	VADDPD  Y5, Y6, Y6
+four:
+	// 1 less the squared distances of four impostors.
+	MOVQ         sq+24(FP), BX
+	MOVLQSX      (CX), R9
+	CMPQ         R9, rows+32(FP)
+	JAE          end
+	MOVLQSX      4(CX), R10
+	CMPQ         R10, rows+32(FP)
+	JAE          end
+	MOVLQSX      8(CX), R11
+	CMPQ         R11, rows+32(FP)
+	JAE          end
+	MOVLQSX      12(CX), R12
+	CMPQ         R12, rows+32(FP)
+	JAE          end
+	VMOVSD       (BX)(R9*8), X4
+	VMOVHPD      (BX)(R10*8), X4, X4
+	VMOVSD       (BX)(R11*8), X5
+	VMOVHPD      (BX)(R12*8), X5, X5
+	VINSERTF128  $0x01, X5, Y4, Y4
+	VBROADCASTSD own+136(FP), Y5
+	VADDPD       Y5, Y4, Y4
+	VMOVUPD      (DX), Y5
+	VADDPD       Y5, Y5, Y5
+	VSUBPD       Y5, Y4, Y4
+	VSUBPD       Y4, Y2, Y4
+
+	// Which of them are held: four that are, or what is left of these, in all orders.
+	MOVQ       helds+56(FP), BX
+	SUBQ       SI, BX
+	MOVQ       $0x00000004, R9
+	CMPQ       BX, R9
+	CMOVQGT    R9, BX
+	LEAQ       hingesFirst<>+0(SB), R9
+	SHLQ       $0x04, BX
+	VMOVDQU    (R9)(BX*1), X5
+	MOVQ       held+40(FP), BX
+	VPMASKMOVD (BX)(SI*4), X5, X6
+	VPCMPEQD   X7, X7, X7
+	VPXOR      X5, X7, X7
+	VPOR       X7, X6, X6
+	VMOVDQU    (CX), X7
+	VPCMPEQD   X7, X6, X8
+	VPSHUFD    $0x39, X6, X9
+	VPCMPEQD   X7, X9, X9
+	VPOR       X9, X8, X8
+	VPSHUFD    $0x4e, X6, X9
+	VPCMPEQD   X7, X9, X9
+	VPOR       X9, X8, X8
+	VPSHUFD    $0x93, X6, X6
+	VPCMPEQD   X7, X6, X6
+	VPOR       X6, X8, X8
+	VPMOVSXDQ  X5, Y5
+	VPMOVSXDQ  X8, Y6
+	VMOVMSKPS  X8, BX
+	LEAQ       hingesApart<>+0(SB), R9
+	MOVQ       BX, R10
+	SHLQ       $0x05, R10
+	VMOVDQU    (R9)(R10*1), Y8
+	MOVQ       shift+48(FP), R9
+	LEAQ       (R9)(SI*8), R9
+	POPCNTQ    BX, BX
+	ADDQ       BX, SI
+
+	// Which of them count: not if the hinge with the farthest target is at most 0, and if it is NaN.
+	VBROADCASTSD most+144(FP), Y9
+	VADDPD       Y9, Y4, Y9
+	VCMPPD       $0x06, Y3, Y9, Y9
+	VORPD        Y6, Y9, Y9
+	VMOVMSKPD    Y9, BX
+	TESTQ        BX, BX
+	JZ           next
+	LEAQ         hingesTogether<>+0(SB), R10
+	MOVQ         BX, R11
+	SHLQ         $0x05, R11
+	VMOVDQU      (R10)(R11*1), Y9
+	MOVQ         terms+96(FP), R10
+	MOVQ         a+104(FP), R11
+	LEAQ         (R10)(DI*8), R10
+	LEAQ         (R11)(R8*8), R11
+	POPCNTQ      BX, BX
+	ADDQ         BX, DI
+	VXORPD       Y10, Y10, Y10
+	MOVQ         targets+80(FP), BX
+	MOVQ         sums+88(FP), R13
+	XORQ         R12, R12
+
+target:
+	VBROADCASTSD (BX)(R12*8), Y11
+	VADDPD       Y11, Y4, Y11
+	VMASKMOVPD   (R9), Y5, Y12
+	VPERMPS      Y12, Y8, Y12
+	VANDPD       Y6, Y12, Y12
+	VDIVPD       Y0, Y11, Y13
+	VADDPD       Y12, Y13, Y13
 
 	// Of two operands one of which is NaN these return the first here.
-	VMAXPD  Y6, Y3, Y6
-	VMINPD  Y6, Y2, Y6
-	VMOVUPD Y6, (CX)
-	VSUBPD  Y5, Y6, Y5
-	VMULPD  Y5, Y1, Y7
-	VMULPD  Y5, Y7, Y7
-	VMULPD  Y4, Y6, Y4
-	VSUBPD  Y7, Y4, Y4
-	VMOVUPD Y4, (DX)
-	ADDQ    $0x20, CX
-	ADDQ    $0x20, DX
-	SUBQ    $0x04, AX
-	JNZ     loop
+	VMAXPD  Y13, Y3, Y13
+	VMINPD  Y13, Y2, Y13
+	VMOVUPD Y13, (R11)
+	VADDPD  Y13, Y10, Y10
+	VSUBPD  Y12, Y13, Y12
+	VMULPD  Y12, Y1, Y14
+	VMULPD  Y12, Y14, Y14
+	VMULPD  Y11, Y13, Y11
+	VSUBPD  Y14, Y11, Y11
+	VPERMPS Y11, Y9, Y11
+	VMOVUPD Y11, (R10)
+
+	// The sum over impostors, one after the other.
+	VMOVSD       (R13)(R12*8), X11
+	VEXTRACTF128 $0x01, Y13, X12
+	VADDSD       X13, X11, X11
+	VPERMILPD    $0x01, X13, X13
+	VADDSD       X13, X11, X11
+	VADDSD       X12, X11, X11
+	VPERMILPD    $0x01, X12, X12
+	VADDSD       X12, X11, X11
+	VMOVSD       X11, (R13)(R12*8)
+	ADDQ         shiftStride+64(FP), R9
+	ADDQ         stride+112(FP), R10
+	ADDQ         stride+112(FP), R11
+	INCQ         R12
+	CMPQ         R12, k+72(FP)
+	JL           target
+
+	// Those with a positive multiplier.
+	VCMPPD    $0x1e, Y3, Y10, Y9
+	VMOVMSKPD Y9, BX
+	LEAQ      hingesTogether<>+0(SB), R9
+	MOVQ      BX, R10
+	SHLQ      $0x05, R10
+	VMOVDQU   (R9)(R10*1), Y9
+	VPERMPS   Y10, Y9, Y10
+	MOVQ      impostors+128(FP), R9
+	VMOVUPD   Y10, (R9)(R8*8)
+	LEAQ      hingesIndices<>+0(SB), R9
+	MOVQ      BX, R10
+	SHLQ      $0x04, R10
+	VMOVDQU   (R9)(R10*1), X8
+	VPERMILPS X8, X7, X7
+	MOVQ      at+120(FP), R9
+	VMOVDQU   X7, (R9)(R8*4)
+	CMPQ      BX, $0x0f
+	JEQ       packed
+
+plane:
+	SUBQ    stride+112(FP), R11
+	VMOVUPD (R11), Y13
+	VPERMPS Y13, Y9, Y13
+	VMOVUPD Y13, (R11)
+	DECQ    R12
+	JNZ     plane
+
+packed:
+	POPCNTQ BX, BX
+	ADDQ    BX, R8
+
+next:
+	ADDQ $0x10, CX
+	ADDQ $0x20, DX
+	SUBQ $0x04, AX
+	JNZ  four
+
+end:
+	MOVQ done+168(FP), BX
+	MOVQ SI, (BX)
+	MOVQ DI, 8(BX)
+	MOVQ R8, 16(BX)
+	MOVQ AX, left+176(FP)
 	VZEROUPPER
 	RET
+
+DATA hingesTogether<>+0(SB)/4, $0x00000000
+DATA hingesTogether<>+4(SB)/4, $0x00000001
+DATA hingesTogether<>+8(SB)/4, $0x00000000
+DATA hingesTogether<>+12(SB)/4, $0x00000001
+DATA hingesTogether<>+16(SB)/4, $0x00000000
+DATA hingesTogether<>+20(SB)/4, $0x00000001
+DATA hingesTogether<>+24(SB)/4, $0x00000000
+DATA hingesTogether<>+28(SB)/4, $0x00000001
+DATA hingesTogether<>+32(SB)/4, $0x00000000
+DATA hingesTogether<>+36(SB)/4, $0x00000001
+DATA hingesTogether<>+40(SB)/4, $0x00000000
+DATA hingesTogether<>+44(SB)/4, $0x00000001
+DATA hingesTogether<>+48(SB)/4, $0x00000000
+DATA hingesTogether<>+52(SB)/4, $0x00000001
+DATA hingesTogether<>+56(SB)/4, $0x00000000
+DATA hingesTogether<>+60(SB)/4, $0x00000001
+DATA hingesTogether<>+64(SB)/4, $0x00000002
+DATA hingesTogether<>+68(SB)/4, $0x00000003
+DATA hingesTogether<>+72(SB)/4, $0x00000000
+DATA hingesTogether<>+76(SB)/4, $0x00000001
+DATA hingesTogether<>+80(SB)/4, $0x00000000
+DATA hingesTogether<>+84(SB)/4, $0x00000001
+DATA hingesTogether<>+88(SB)/4, $0x00000000
+DATA hingesTogether<>+92(SB)/4, $0x00000001
+DATA hingesTogether<>+96(SB)/4, $0x00000000
+DATA hingesTogether<>+100(SB)/4, $0x00000001
+DATA hingesTogether<>+104(SB)/4, $0x00000002
+DATA hingesTogether<>+108(SB)/4, $0x00000003
+DATA hingesTogether<>+112(SB)/4, $0x00000000
+DATA hingesTogether<>+116(SB)/4, $0x00000001
+DATA hingesTogether<>+120(SB)/4, $0x00000000
+DATA hingesTogether<>+124(SB)/4, $0x00000001
+DATA hingesTogether<>+128(SB)/4, $0x00000004
+DATA hingesTogether<>+132(SB)/4, $0x00000005
+DATA hingesTogether<>+136(SB)/4, $0x00000000
+DATA hingesTogether<>+140(SB)/4, $0x00000001
+DATA hingesTogether<>+144(SB)/4, $0x00000000
+DATA hingesTogether<>+148(SB)/4, $0x00000001
+DATA hingesTogether<>+152(SB)/4, $0x00000000
+DATA hingesTogether<>+156(SB)/4, $0x00000001
+DATA hingesTogether<>+160(SB)/4, $0x00000000
+DATA hingesTogether<>+164(SB)/4, $0x00000001
+DATA hingesTogether<>+168(SB)/4, $0x00000004
+DATA hingesTogether<>+172(SB)/4, $0x00000005
+DATA hingesTogether<>+176(SB)/4, $0x00000000
+DATA hingesTogether<>+180(SB)/4, $0x00000001
+DATA hingesTogether<>+184(SB)/4, $0x00000000
+DATA hingesTogether<>+188(SB)/4, $0x00000001
+DATA hingesTogether<>+192(SB)/4, $0x00000002
+DATA hingesTogether<>+196(SB)/4, $0x00000003
+DATA hingesTogether<>+200(SB)/4, $0x00000004
+DATA hingesTogether<>+204(SB)/4, $0x00000005
+DATA hingesTogether<>+208(SB)/4, $0x00000000
+DATA hingesTogether<>+212(SB)/4, $0x00000001
+DATA hingesTogether<>+216(SB)/4, $0x00000000
+DATA hingesTogether<>+220(SB)/4, $0x00000001
+DATA hingesTogether<>+224(SB)/4, $0x00000000
+DATA hingesTogether<>+228(SB)/4, $0x00000001
+DATA hingesTogether<>+232(SB)/4, $0x00000002
+DATA hingesTogether<>+236(SB)/4, $0x00000003
+DATA hingesTogether<>+240(SB)/4, $0x00000004
+DATA hingesTogether<>+244(SB)/4, $0x00000005
+DATA hingesTogether<>+248(SB)/4, $0x00000000
+DATA hingesTogether<>+252(SB)/4, $0x00000001
+DATA hingesTogether<>+256(SB)/4, $0x00000006
+DATA hingesTogether<>+260(SB)/4, $0x00000007
+DATA hingesTogether<>+264(SB)/4, $0x00000000
+DATA hingesTogether<>+268(SB)/4, $0x00000001
+DATA hingesTogether<>+272(SB)/4, $0x00000000
+DATA hingesTogether<>+276(SB)/4, $0x00000001
+DATA hingesTogether<>+280(SB)/4, $0x00000000
+DATA hingesTogether<>+284(SB)/4, $0x00000001
+DATA hingesTogether<>+288(SB)/4, $0x00000000
+DATA hingesTogether<>+292(SB)/4, $0x00000001
+DATA hingesTogether<>+296(SB)/4, $0x00000006
+DATA hingesTogether<>+300(SB)/4, $0x00000007
+DATA hingesTogether<>+304(SB)/4, $0x00000000
+DATA hingesTogether<>+308(SB)/4, $0x00000001
+DATA hingesTogether<>+312(SB)/4, $0x00000000
+DATA hingesTogether<>+316(SB)/4, $0x00000001
+DATA hingesTogether<>+320(SB)/4, $0x00000002
+DATA hingesTogether<>+324(SB)/4, $0x00000003
+DATA hingesTogether<>+328(SB)/4, $0x00000006
+DATA hingesTogether<>+332(SB)/4, $0x00000007
+DATA hingesTogether<>+336(SB)/4, $0x00000000
+DATA hingesTogether<>+340(SB)/4, $0x00000001
+DATA hingesTogether<>+344(SB)/4, $0x00000000
+DATA hingesTogether<>+348(SB)/4, $0x00000001
+DATA hingesTogether<>+352(SB)/4, $0x00000000
+DATA hingesTogether<>+356(SB)/4, $0x00000001
+DATA hingesTogether<>+360(SB)/4, $0x00000002
+DATA hingesTogether<>+364(SB)/4, $0x00000003
+DATA hingesTogether<>+368(SB)/4, $0x00000006
+DATA hingesTogether<>+372(SB)/4, $0x00000007
+DATA hingesTogether<>+376(SB)/4, $0x00000000
+DATA hingesTogether<>+380(SB)/4, $0x00000001
+DATA hingesTogether<>+384(SB)/4, $0x00000004
+DATA hingesTogether<>+388(SB)/4, $0x00000005
+DATA hingesTogether<>+392(SB)/4, $0x00000006
+DATA hingesTogether<>+396(SB)/4, $0x00000007
+DATA hingesTogether<>+400(SB)/4, $0x00000000
+DATA hingesTogether<>+404(SB)/4, $0x00000001
+DATA hingesTogether<>+408(SB)/4, $0x00000000
+DATA hingesTogether<>+412(SB)/4, $0x00000001
+DATA hingesTogether<>+416(SB)/4, $0x00000000
+DATA hingesTogether<>+420(SB)/4, $0x00000001
+DATA hingesTogether<>+424(SB)/4, $0x00000004
+DATA hingesTogether<>+428(SB)/4, $0x00000005
+DATA hingesTogether<>+432(SB)/4, $0x00000006
+DATA hingesTogether<>+436(SB)/4, $0x00000007
+DATA hingesTogether<>+440(SB)/4, $0x00000000
+DATA hingesTogether<>+444(SB)/4, $0x00000001
+DATA hingesTogether<>+448(SB)/4, $0x00000002
+DATA hingesTogether<>+452(SB)/4, $0x00000003
+DATA hingesTogether<>+456(SB)/4, $0x00000004
+DATA hingesTogether<>+460(SB)/4, $0x00000005
+DATA hingesTogether<>+464(SB)/4, $0x00000006
+DATA hingesTogether<>+468(SB)/4, $0x00000007
+DATA hingesTogether<>+472(SB)/4, $0x00000000
+DATA hingesTogether<>+476(SB)/4, $0x00000001
+DATA hingesTogether<>+480(SB)/4, $0x00000000
+DATA hingesTogether<>+484(SB)/4, $0x00000001
+DATA hingesTogether<>+488(SB)/4, $0x00000002
+DATA hingesTogether<>+492(SB)/4, $0x00000003
+DATA hingesTogether<>+496(SB)/4, $0x00000004
+DATA hingesTogether<>+500(SB)/4, $0x00000005
+DATA hingesTogether<>+504(SB)/4, $0x00000006
+DATA hingesTogether<>+508(SB)/4, $0x00000007
+GLOBL hingesTogether<>(SB), RODATA|NOPTR, $512
+
+DATA hingesApart<>+0(SB)/4, $0x00000000
+DATA hingesApart<>+4(SB)/4, $0x00000001
+DATA hingesApart<>+8(SB)/4, $0x00000000
+DATA hingesApart<>+12(SB)/4, $0x00000001
+DATA hingesApart<>+16(SB)/4, $0x00000000
+DATA hingesApart<>+20(SB)/4, $0x00000001
+DATA hingesApart<>+24(SB)/4, $0x00000000
+DATA hingesApart<>+28(SB)/4, $0x00000001
+DATA hingesApart<>+32(SB)/4, $0x00000000
+DATA hingesApart<>+36(SB)/4, $0x00000001
+DATA hingesApart<>+40(SB)/4, $0x00000002
+DATA hingesApart<>+44(SB)/4, $0x00000003
+DATA hingesApart<>+48(SB)/4, $0x00000002
+DATA hingesApart<>+52(SB)/4, $0x00000003
+DATA hingesApart<>+56(SB)/4, $0x00000002
+DATA hingesApart<>+60(SB)/4, $0x00000003
+DATA hingesApart<>+64(SB)/4, $0x00000000
+DATA hingesApart<>+68(SB)/4, $0x00000001
+DATA hingesApart<>+72(SB)/4, $0x00000000
+DATA hingesApart<>+76(SB)/4, $0x00000001
+DATA hingesApart<>+80(SB)/4, $0x00000002
+DATA hingesApart<>+84(SB)/4, $0x00000003
+DATA hingesApart<>+88(SB)/4, $0x00000002
+DATA hingesApart<>+92(SB)/4, $0x00000003
+DATA hingesApart<>+96(SB)/4, $0x00000000
+DATA hingesApart<>+100(SB)/4, $0x00000001
+DATA hingesApart<>+104(SB)/4, $0x00000002
+DATA hingesApart<>+108(SB)/4, $0x00000003
+DATA hingesApart<>+112(SB)/4, $0x00000004
+DATA hingesApart<>+116(SB)/4, $0x00000005
+DATA hingesApart<>+120(SB)/4, $0x00000004
+DATA hingesApart<>+124(SB)/4, $0x00000005
+DATA hingesApart<>+128(SB)/4, $0x00000000
+DATA hingesApart<>+132(SB)/4, $0x00000001
+DATA hingesApart<>+136(SB)/4, $0x00000000
+DATA hingesApart<>+140(SB)/4, $0x00000001
+DATA hingesApart<>+144(SB)/4, $0x00000000
+DATA hingesApart<>+148(SB)/4, $0x00000001
+DATA hingesApart<>+152(SB)/4, $0x00000002
+DATA hingesApart<>+156(SB)/4, $0x00000003
+DATA hingesApart<>+160(SB)/4, $0x00000000
+DATA hingesApart<>+164(SB)/4, $0x00000001
+DATA hingesApart<>+168(SB)/4, $0x00000002
+DATA hingesApart<>+172(SB)/4, $0x00000003
+DATA hingesApart<>+176(SB)/4, $0x00000002
+DATA hingesApart<>+180(SB)/4, $0x00000003
+DATA hingesApart<>+184(SB)/4, $0x00000004
+DATA hingesApart<>+188(SB)/4, $0x00000005
+DATA hingesApart<>+192(SB)/4, $0x00000000
+DATA hingesApart<>+196(SB)/4, $0x00000001
+DATA hingesApart<>+200(SB)/4, $0x00000000
+DATA hingesApart<>+204(SB)/4, $0x00000001
+DATA hingesApart<>+208(SB)/4, $0x00000002
+DATA hingesApart<>+212(SB)/4, $0x00000003
+DATA hingesApart<>+216(SB)/4, $0x00000004
+DATA hingesApart<>+220(SB)/4, $0x00000005
+DATA hingesApart<>+224(SB)/4, $0x00000000
+DATA hingesApart<>+228(SB)/4, $0x00000001
+DATA hingesApart<>+232(SB)/4, $0x00000002
+DATA hingesApart<>+236(SB)/4, $0x00000003
+DATA hingesApart<>+240(SB)/4, $0x00000004
+DATA hingesApart<>+244(SB)/4, $0x00000005
+DATA hingesApart<>+248(SB)/4, $0x00000006
+DATA hingesApart<>+252(SB)/4, $0x00000007
+DATA hingesApart<>+256(SB)/4, $0x00000000
+DATA hingesApart<>+260(SB)/4, $0x00000001
+DATA hingesApart<>+264(SB)/4, $0x00000000
+DATA hingesApart<>+268(SB)/4, $0x00000001
+DATA hingesApart<>+272(SB)/4, $0x00000000
+DATA hingesApart<>+276(SB)/4, $0x00000001
+DATA hingesApart<>+280(SB)/4, $0x00000000
+DATA hingesApart<>+284(SB)/4, $0x00000001
+DATA hingesApart<>+288(SB)/4, $0x00000000
+DATA hingesApart<>+292(SB)/4, $0x00000001
+DATA hingesApart<>+296(SB)/4, $0x00000002
+DATA hingesApart<>+300(SB)/4, $0x00000003
+DATA hingesApart<>+304(SB)/4, $0x00000002
+DATA hingesApart<>+308(SB)/4, $0x00000003
+DATA hingesApart<>+312(SB)/4, $0x00000002
+DATA hingesApart<>+316(SB)/4, $0x00000003
+DATA hingesApart<>+320(SB)/4, $0x00000000
+DATA hingesApart<>+324(SB)/4, $0x00000001
+DATA hingesApart<>+328(SB)/4, $0x00000000
+DATA hingesApart<>+332(SB)/4, $0x00000001
+DATA hingesApart<>+336(SB)/4, $0x00000002
+DATA hingesApart<>+340(SB)/4, $0x00000003
+DATA hingesApart<>+344(SB)/4, $0x00000002
+DATA hingesApart<>+348(SB)/4, $0x00000003
+DATA hingesApart<>+352(SB)/4, $0x00000000
+DATA hingesApart<>+356(SB)/4, $0x00000001
+DATA hingesApart<>+360(SB)/4, $0x00000002
+DATA hingesApart<>+364(SB)/4, $0x00000003
+DATA hingesApart<>+368(SB)/4, $0x00000004
+DATA hingesApart<>+372(SB)/4, $0x00000005
+DATA hingesApart<>+376(SB)/4, $0x00000004
+DATA hingesApart<>+380(SB)/4, $0x00000005
+DATA hingesApart<>+384(SB)/4, $0x00000000
+DATA hingesApart<>+388(SB)/4, $0x00000001
+DATA hingesApart<>+392(SB)/4, $0x00000000
+DATA hingesApart<>+396(SB)/4, $0x00000001
+DATA hingesApart<>+400(SB)/4, $0x00000000
+DATA hingesApart<>+404(SB)/4, $0x00000001
+DATA hingesApart<>+408(SB)/4, $0x00000002
+DATA hingesApart<>+412(SB)/4, $0x00000003
+DATA hingesApart<>+416(SB)/4, $0x00000000
+DATA hingesApart<>+420(SB)/4, $0x00000001
+DATA hingesApart<>+424(SB)/4, $0x00000002
+DATA hingesApart<>+428(SB)/4, $0x00000003
+DATA hingesApart<>+432(SB)/4, $0x00000002
+DATA hingesApart<>+436(SB)/4, $0x00000003
+DATA hingesApart<>+440(SB)/4, $0x00000004
+DATA hingesApart<>+444(SB)/4, $0x00000005
+DATA hingesApart<>+448(SB)/4, $0x00000000
+DATA hingesApart<>+452(SB)/4, $0x00000001
+DATA hingesApart<>+456(SB)/4, $0x00000000
+DATA hingesApart<>+460(SB)/4, $0x00000001
+DATA hingesApart<>+464(SB)/4, $0x00000002
+DATA hingesApart<>+468(SB)/4, $0x00000003
+DATA hingesApart<>+472(SB)/4, $0x00000004
+DATA hingesApart<>+476(SB)/4, $0x00000005
+DATA hingesApart<>+480(SB)/4, $0x00000000
+DATA hingesApart<>+484(SB)/4, $0x00000001
+DATA hingesApart<>+488(SB)/4, $0x00000002
+DATA hingesApart<>+492(SB)/4, $0x00000003
+DATA hingesApart<>+496(SB)/4, $0x00000004
+DATA hingesApart<>+500(SB)/4, $0x00000005
+DATA hingesApart<>+504(SB)/4, $0x00000006
+DATA hingesApart<>+508(SB)/4, $0x00000007
+GLOBL hingesApart<>(SB), RODATA|NOPTR, $512
+
+DATA hingesIndices<>+0(SB)/4, $0x00000000
+DATA hingesIndices<>+4(SB)/4, $0x00000000
+DATA hingesIndices<>+8(SB)/4, $0x00000000
+DATA hingesIndices<>+12(SB)/4, $0x00000000
+DATA hingesIndices<>+16(SB)/4, $0x00000000
+DATA hingesIndices<>+20(SB)/4, $0x00000000
+DATA hingesIndices<>+24(SB)/4, $0x00000000
+DATA hingesIndices<>+28(SB)/4, $0x00000000
+DATA hingesIndices<>+32(SB)/4, $0x00000001
+DATA hingesIndices<>+36(SB)/4, $0x00000000
+DATA hingesIndices<>+40(SB)/4, $0x00000000
+DATA hingesIndices<>+44(SB)/4, $0x00000000
+DATA hingesIndices<>+48(SB)/4, $0x00000000
+DATA hingesIndices<>+52(SB)/4, $0x00000001
+DATA hingesIndices<>+56(SB)/4, $0x00000000
+DATA hingesIndices<>+60(SB)/4, $0x00000000
+DATA hingesIndices<>+64(SB)/4, $0x00000002
+DATA hingesIndices<>+68(SB)/4, $0x00000000
+DATA hingesIndices<>+72(SB)/4, $0x00000000
+DATA hingesIndices<>+76(SB)/4, $0x00000000
+DATA hingesIndices<>+80(SB)/4, $0x00000000
+DATA hingesIndices<>+84(SB)/4, $0x00000002
+DATA hingesIndices<>+88(SB)/4, $0x00000000
+DATA hingesIndices<>+92(SB)/4, $0x00000000
+DATA hingesIndices<>+96(SB)/4, $0x00000001
+DATA hingesIndices<>+100(SB)/4, $0x00000002
+DATA hingesIndices<>+104(SB)/4, $0x00000000
+DATA hingesIndices<>+108(SB)/4, $0x00000000
+DATA hingesIndices<>+112(SB)/4, $0x00000000
+DATA hingesIndices<>+116(SB)/4, $0x00000001
+DATA hingesIndices<>+120(SB)/4, $0x00000002
+DATA hingesIndices<>+124(SB)/4, $0x00000000
+DATA hingesIndices<>+128(SB)/4, $0x00000003
+DATA hingesIndices<>+132(SB)/4, $0x00000000
+DATA hingesIndices<>+136(SB)/4, $0x00000000
+DATA hingesIndices<>+140(SB)/4, $0x00000000
+DATA hingesIndices<>+144(SB)/4, $0x00000000
+DATA hingesIndices<>+148(SB)/4, $0x00000003
+DATA hingesIndices<>+152(SB)/4, $0x00000000
+DATA hingesIndices<>+156(SB)/4, $0x00000000
+DATA hingesIndices<>+160(SB)/4, $0x00000001
+DATA hingesIndices<>+164(SB)/4, $0x00000003
+DATA hingesIndices<>+168(SB)/4, $0x00000000
+DATA hingesIndices<>+172(SB)/4, $0x00000000
+DATA hingesIndices<>+176(SB)/4, $0x00000000
+DATA hingesIndices<>+180(SB)/4, $0x00000001
+DATA hingesIndices<>+184(SB)/4, $0x00000003
+DATA hingesIndices<>+188(SB)/4, $0x00000000
+DATA hingesIndices<>+192(SB)/4, $0x00000002
+DATA hingesIndices<>+196(SB)/4, $0x00000003
+DATA hingesIndices<>+200(SB)/4, $0x00000000
+DATA hingesIndices<>+204(SB)/4, $0x00000000
+DATA hingesIndices<>+208(SB)/4, $0x00000000
+DATA hingesIndices<>+212(SB)/4, $0x00000002
+DATA hingesIndices<>+216(SB)/4, $0x00000003
+DATA hingesIndices<>+220(SB)/4, $0x00000000
+DATA hingesIndices<>+224(SB)/4, $0x00000001
+DATA hingesIndices<>+228(SB)/4, $0x00000002
+DATA hingesIndices<>+232(SB)/4, $0x00000003
+DATA hingesIndices<>+236(SB)/4, $0x00000000
+DATA hingesIndices<>+240(SB)/4, $0x00000000
+DATA hingesIndices<>+244(SB)/4, $0x00000001
+DATA hingesIndices<>+248(SB)/4, $0x00000002
+DATA hingesIndices<>+252(SB)/4, $0x00000003
+GLOBL hingesIndices<>(SB), RODATA|NOPTR, $256
+
+DATA hingesFirst<>+0(SB)/4, $0x00000000
+DATA hingesFirst<>+4(SB)/4, $0x00000000
+DATA hingesFirst<>+8(SB)/4, $0x00000000
+DATA hingesFirst<>+12(SB)/4, $0x00000000
+DATA hingesFirst<>+16(SB)/4, $0xffffffff
+DATA hingesFirst<>+20(SB)/4, $0x00000000
+DATA hingesFirst<>+24(SB)/4, $0x00000000
+DATA hingesFirst<>+28(SB)/4, $0x00000000
+DATA hingesFirst<>+32(SB)/4, $0xffffffff
+DATA hingesFirst<>+36(SB)/4, $0xffffffff
+DATA hingesFirst<>+40(SB)/4, $0x00000000
+DATA hingesFirst<>+44(SB)/4, $0x00000000
+DATA hingesFirst<>+48(SB)/4, $0xffffffff
+DATA hingesFirst<>+52(SB)/4, $0xffffffff
+DATA hingesFirst<>+56(SB)/4, $0xffffffff
+DATA hingesFirst<>+60(SB)/4, $0x00000000
+DATA hingesFirst<>+64(SB)/4, $0xffffffff
+DATA hingesFirst<>+68(SB)/4, $0xffffffff
+DATA hingesFirst<>+72(SB)/4, $0xffffffff
+DATA hingesFirst<>+76(SB)/4, $0xffffffff
+GLOBL hingesFirst<>(SB), RODATA|NOPTR, $80
 
 // func swapProductAVX2(n int, sum *float64, gone *float64, rest *float64, come *float64, owner *int, s int, pair *[2]float64, exponents *[3][4]int)
 // Requires: AVX, AVX2

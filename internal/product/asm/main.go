@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -37,7 +38,7 @@ func main() {
 	dots("dotsAtAVX2", true)
 	chains()
 	rotate()
-	envelopes()
+	hinges()
 	swapProduct()
 	build.Generate()
 }
@@ -445,17 +446,20 @@ func gemv(name string, update, both bool) {
 // multiples of a vector to them. It goes over all rows for 16 columns at a time, and then for 4.
 func someRows(name string, to bool) {
 	const lanes = 4
-	build.TEXT(name, build.NOSPLIT, "func(n int, at *int32, c *float64, cols int, a *float64, stride int, x *float64)")
+	build.TEXT(name, build.NOSPLIT, "func(n int, at *int32, c *float64, cols int, a *float64, stride, rows int, x *float64) (done bool)")
 	build.Pragma("noescape")
 	doc := "adds to x, of cols numbers, the rows of A with the n ≥ 1 indices at, each times a number of c"
 	if to {
 		doc = "adds x, of cols numbers, to the rows of A with the n ≥ 1 indices at, each time times a number of c"
 	}
-	build.Doc(name + " " + doc + ". Cols is a multiple of 4, and products are rounded.")
+	build.Doc(name + " " + doc + ". Cols is a multiple of 4, and products are rounded. It ends at an index that is none of so many rows, and reports whether there is none.")
 	cols := build.Load(build.Param("cols"), build.GP64())
 	a := build.Load(build.Param("a"), build.GP64())
 	stride := build.Load(build.Param("stride"), build.GP64())
 	x := build.Load(build.Param("x"), build.GP64())
+	count := build.Load(build.Param("rows"), build.GP64())
+	done := build.GP8()
+	build.XORB(done, done)
 	build.SHLQ(operand.Imm(3), stride) // in bytes
 	n, at, c, row := build.GP64(), build.GP64(), build.GP64(), build.GP64()
 	for _, width := range []int{16, 4} {
@@ -473,6 +477,8 @@ func someRows(name string, to bool) {
 		}
 		build.Label(label("rows"))
 		build.MOVLQSX(operand.Mem{Base: at}, row)
+		build.CMPQ(row, count)
+		build.JAE(operand.LabelRef("end"))
 		build.IMULQ(stride, row)
 		factor := build.YMM()
 		build.VBROADCASTSD(operand.Mem{Base: c}, factor)
@@ -502,6 +508,9 @@ func someRows(name string, to bool) {
 		build.Label(label("next"))
 		build.ADDQ(operand.U32(width), cols)
 	}
+	build.INCB(done)
+	build.Label("end")
+	build.Store(done, build.ReturnIndex(0))
 	build.VZEROUPPER()
 	build.RET()
 }
@@ -711,44 +720,217 @@ func rotate() {
 	build.RET()
 }
 
-// envelopes writes the function for hinges and their multipliers.
-func envelopes() {
+// hinges writes the function of Hinges.Envelopes.
+func hinges() {
 	const lanes = 4
-	build.TEXT("envelopesAVX2", build.NOSPLIT, "func(n int, a, z *float64, width, half float64)")
+	build.TEXT("hingesAVX2", build.NOSPLIT, "func(n int, near *int32, dots, sq *float64, rows int, held *int32, shift *float64, helds, shiftStride, k int, targets, sums, terms, a *float64, stride int, at *int32, impostors *float64, own, most, width, half float64, done *[3]int) (left int)")
 	build.Pragma("noescape")
-	build.Doc("envelopesAVX2 is Envelopes for n ≥ 4 hinges, a multiple of 4.")
-	n := build.Load(build.Param("n"), build.GP64())
-	a := build.Load(build.Param("a"), build.GP64())
-	z := build.Load(build.Param("z"), build.GP64())
-	width, half, one, zero := build.YMM(), build.YMM(), build.YMM(), build.YMM()
-	build.VBROADCASTSD(operand.NewParamAddr("width", 24), width)
-	build.VBROADCASTSD(operand.NewParamAddr("half", 32), half)
+	build.Doc("hingesAVX2 is Hinges.Envelopes for n ≥ 4 impostors, a multiple of 4. Strides are in bytes. At the first four of which one is none of so many rows it ends; it returns how many are left.")
+	param := func(name string) reg.GPVirtual { return build.Load(build.Param(name), build.GP64()).(reg.GPVirtual) }
+	frame := func(name string, place int) operand.Mem { return operand.NewParamAddr(name, 8*place) }
+	broadcast := func(name string, place int) reg.VecVirtual {
+		v := build.YMM()
+		build.VBROADCASTSD(frame(name, place), v)
+		return v
+	}
+	table := func(name string, masks, words int, word func(mask, i int) int) operand.Mem {
+		m := build.GLOBL(name, build.RODATA|build.NOPTR)
+		for mask := range masks {
+			for i := range words {
+				build.DATA(4*(mask*words+i), operand.U32(uint32(word(mask, i))))
+			}
+		}
+		return m
+	}
+	place := func(mask, lane int) int { // the lane-th of those in the mask, or 0
+		for i := range lanes {
+			if mask>>i&1 == 1 {
+				if lane == 0 {
+					return i
+				}
+				lane--
+			}
+		}
+		return 0
+	}
+	rank := func(mask, lane int) int { return bits.OnesCount(uint(mask & (1<<lane - 1))) }
+	together := table("hingesTogether", 16, 8, func(mask, i int) int { return 2*place(mask, i/2) + i%2 })
+	apart := table("hingesApart", 16, 8, func(mask, i int) int { return 2*rank(mask, i/2) + i%2 })
+	indices := table("hingesIndices", 16, 4, place)
+	first := table("hingesFirst", 5, 4, func(count, i int) int {
+		if i < count {
+			return -1
+		}
+		return 0
+	})
+	row := func(t operand.Mem, mask reg.GPVirtual, shift uint64) operand.Mem {
+		base, offset := build.GP64(), build.GP64()
+		build.LEAQ(t, base)
+		build.MOVQ(mask, offset)
+		build.SHLQ(operand.Imm(shift), offset)
+		return operand.Mem{Base: base, Index: offset, Scale: 1}
+	}
+
+	n, near, dots := param("n"), param("near"), param("dots")
+	done := param("done")
+	next, count, kept := build.GP64(), build.GP64(), build.GP64()
+	for i, r := range []reg.GPVirtual{next, count, kept} {
+		build.MOVQ(operand.Mem{Base: done, Disp: i * size}, r)
+	}
+	width, half := broadcast("width", 19), broadcast("half", 20)
+	one, zero := build.YMM(), build.YMM()
 	build.Comment("Ten bits of one, and two of zero above them, are 1.")
 	build.VPCMPEQQ(one, one, one)
 	build.VPSLLQ(operand.Imm(54), one, one)
 	build.VPSRLQ(operand.Imm(2), one, one)
 	build.VXORPD(zero, zero, zero)
-	build.Label("loop")
-	h, before, now, u := build.YMM(), build.YMM(), build.YMM(), build.YMM()
-	build.VMOVUPD(operand.Mem{Base: z}, h)
-	build.VMOVUPD(operand.Mem{Base: a}, before)
-	build.VDIVPD(width, h, now)
+
+	build.Label("four")
+	build.Comment("1 less the squared distances of four impostors.")
+	sq := param("sq")
+	var index [lanes]reg.GPVirtual
+	for i := range index {
+		index[i] = build.GP64()
+		build.MOVLQSX(operand.Mem{Base: near, Disp: 4 * i}, index[i])
+		build.CMPQ(index[i], frame("rows", 4))
+		build.JAE(operand.LabelRef("end"))
+	}
+	above, high := build.YMM(), build.XMM()
+	for i, half := range []reg.Register{above.AsX(), high} {
+		build.VMOVSD(operand.Mem{Base: sq, Index: index[2*i], Scale: size}, half)
+		build.VMOVHPD(operand.Mem{Base: sq, Index: index[2*i+1], Scale: size}, half, half)
+	}
+	build.VINSERTF128(operand.Imm(1), high, above, above)
+	build.VADDPD(broadcast("own", 17), above, above)
+	twice := build.YMM()
+	build.VMOVUPD(operand.Mem{Base: dots}, twice)
+	build.VADDPD(twice, twice, twice)
+	build.VSUBPD(twice, above, above)
+	build.VSUBPD(above, one, above)
+
+	build.Comment("Which of them are held: four that are, or what is left of these, in all orders.")
+	left, four := param("helds"), build.GP64()
+	build.SUBQ(next, left)
+	build.MOVQ(operand.U32(lanes), four)
+	build.CMPQ(left, four)
+	build.CMOVQGT(four, left)
+	there, held, impostors := build.XMM(), build.XMM(), build.XMM()
+	build.VMOVDQU(row(first, left, 4), there)
+	build.VPMASKMOVD(operand.Mem{Base: param("held"), Index: next, Scale: 4}, there, held)
+	none, equal := build.XMM(), build.XMM()
+	build.VPCMPEQD(none, none, none)
+	build.VPXOR(there, none, none)
+	build.VPOR(none, held, held)
+	build.VMOVDQU(operand.Mem{Base: near}, impostors)
+	build.VPCMPEQD(impostors, held, equal)
+	for _, order := range []uint8{0x39, 0x4e, 0x93} {
+		t := build.XMM()
+		build.VPSHUFD(operand.Imm(uint64(order)), held, t)
+		build.VPCMPEQD(impostors, t, t)
+		build.VPOR(t, equal, equal)
+	}
+	loaded, isHeld, order := build.YMM(), build.YMM(), build.YMM()
+	build.VPMOVSXDQ(there, loaded)
+	build.VPMOVSXDQ(equal, isHeld)
+	mask := build.GP64()
+	build.VMOVMSKPS(equal, mask.As32())
+	build.VMOVDQU(row(apart, mask, 5), order)
+	shift := param("shift")
+	build.LEAQ(operand.Mem{Base: shift, Index: next, Scale: size}, shift)
+	build.POPCNTQ(mask, mask)
+	build.ADDQ(mask, next)
+
+	build.Comment("Which of them count: not if the hinge with the farthest target is at most 0, and if it is NaN.")
+	counts := build.YMM()
+	build.VADDPD(broadcast("most", 18), above, counts)
+	build.VCMPPD(operand.Imm(6), zero, counts, counts)
+	build.VORPD(isHeld, counts, counts)
+	build.VMOVMSKPD(counts, mask.As32())
+	build.TESTQ(mask, mask)
+	build.JZ(operand.LabelRef("next"))
+	pack := build.YMM()
+	build.VMOVDQU(row(together, mask, 5), pack)
+	terms, a := param("terms"), param("a")
+	build.LEAQ(operand.Mem{Base: terms, Index: count, Scale: size}, terms)
+	build.LEAQ(operand.Mem{Base: a, Index: kept, Scale: size}, a)
+	build.POPCNTQ(mask, mask)
+	build.ADDQ(mask, count)
+
+	sum := build.YMM()
+	build.VXORPD(sum, sum, sum)
+	targets, sums, j := param("targets"), param("sums"), build.GP64()
+	build.XORQ(j, j)
+	build.Label("target")
+	z, before, now, u := build.YMM(), build.YMM(), build.YMM(), build.YMM()
+	build.VBROADCASTSD(operand.Mem{Base: targets, Index: j, Scale: size}, z)
+	build.VADDPD(z, above, z)
+	build.VMASKMOVPD(operand.Mem{Base: shift}, loaded, before)
+	build.VPERMPS(before, order, before)
+	build.VANDPD(isHeld, before, before)
+	build.VDIVPD(width, z, now)
 	build.VADDPD(before, now, now)
 	build.Comment("Of two operands one of which is NaN these return the first here.")
 	build.VMAXPD(now, zero, now)
 	build.VMINPD(now, one, now)
 	build.VMOVUPD(now, operand.Mem{Base: a})
+	build.VADDPD(now, sum, sum)
 	build.VSUBPD(before, now, before)
 	build.VMULPD(before, half, u)
 	build.VMULPD(before, u, u)
-	build.VMULPD(h, now, h)
-	build.VSUBPD(u, h, h)
-	build.VMOVUPD(h, operand.Mem{Base: z})
-	for _, p := range []reg.Register{a, z} {
-		build.ADDQ(operand.Imm(lanes*size), p)
+	build.VMULPD(z, now, z)
+	build.VSUBPD(u, z, z)
+	build.VPERMPS(z, pack, z)
+	build.VMOVUPD(z, operand.Mem{Base: terms})
+	build.Comment("The sum over impostors, one after the other.")
+	total, upper := build.XMM(), build.XMM()
+	build.VMOVSD(operand.Mem{Base: sums, Index: j, Scale: size}, total)
+	build.VEXTRACTF128(operand.Imm(1), now, upper)
+	for _, pair := range []reg.Register{now.AsX(), upper} {
+		build.VADDSD(pair, total, total)
+		build.VPERMILPD(operand.Imm(1), pair, pair)
+		build.VADDSD(pair, total, total)
 	}
+	build.VMOVSD(total, operand.Mem{Base: sums, Index: j, Scale: size})
+	build.ADDQ(frame("shiftStride", 8), shift)
+	build.ADDQ(frame("stride", 14), terms)
+	build.ADDQ(frame("stride", 14), a)
+	build.INCQ(j)
+	build.CMPQ(j, frame("k", 9))
+	build.JL(operand.LabelRef("target"))
+
+	build.Comment("Those with a positive multiplier.")
+	build.VCMPPD(operand.Imm(30), zero, sum, counts)
+	build.VMOVMSKPD(counts, mask.As32())
+	build.VMOVDQU(row(together, mask, 5), pack)
+	build.VPERMPS(sum, pack, sum)
+	build.VMOVUPD(sum, operand.Mem{Base: param("impostors"), Index: kept, Scale: size})
+	build.VMOVDQU(row(indices, mask, 4), equal)
+	build.VPERMILPS(equal, impostors, impostors)
+	build.VMOVDQU(impostors, operand.Mem{Base: param("at"), Index: kept, Scale: 4})
+	build.CMPQ(mask, operand.Imm(1<<lanes-1))
+	build.JEQ(operand.LabelRef("packed"))
+	build.Label("plane")
+	build.SUBQ(frame("stride", 14), a)
+	build.VMOVUPD(operand.Mem{Base: a}, now)
+	build.VPERMPS(now, pack, now)
+	build.VMOVUPD(now, operand.Mem{Base: a})
+	build.DECQ(j)
+	build.JNZ(operand.LabelRef("plane"))
+	build.Label("packed")
+	build.POPCNTQ(mask, mask)
+	build.ADDQ(mask, kept)
+
+	build.Label("next")
+	build.ADDQ(operand.Imm(4*lanes), near)
+	build.ADDQ(operand.Imm(lanes*size), dots)
 	build.SUBQ(operand.Imm(lanes), n)
-	build.JNZ(operand.LabelRef("loop"))
+	build.JNZ(operand.LabelRef("four"))
+	build.Label("end")
+	build.Load(build.Param("done"), done)
+	for i, r := range []reg.GPVirtual{next, count, kept} {
+		build.MOVQ(r, operand.Mem{Base: done, Disp: i * size})
+	}
+	build.Store(n, build.ReturnIndex(0))
 	build.VZEROUPPER()
 	build.RET()
 }

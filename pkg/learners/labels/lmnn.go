@@ -315,30 +315,35 @@ type lmnnFit struct {
 // multipliers are the α/μ of a row, most of which are 0.
 type multipliers struct {
 	at        []int32   // the impostors with a positive one, ascending
-	a         []float64 // theirs, one per target
+	a         []float64 // theirs, a plane of them for each target
 	impostors []float64 // sums of a over the targets
 	targets   []float64 // and over the impostors
 }
 
-// lmnnRows is what a core needs for some rows.
+// lmnnRows is what a core needs for lmnnShare rows.
 type lmnnRows struct {
-	terms []float64 // of the objective, but for zeros
-	// Of one of the rows: squared distances to targets, hinges, and multipliers.
-	td, z, a []float64
+	product.Hinges // of one of them
+	terms          [lmnnShare]lmnnTerms
+}
+
+// lmnnTerms are the terms of the objective that a row adds: the first count of each of some planes.
+type lmnnTerms struct {
+	all    []float64
+	planes int
+	count  int
 }
 
 // all sets dst to the multipliers of the impostors in near, among which are those of m, k each.
 func (m multipliers) all(dst []float64, near []int32, k int) {
 	clear(dst)
-	for q, next := 0, 0; next < len(m.at); {
-		for near[q] != m.at[next] {
+	q := 0
+	for p, l := range m.at {
+		for near[q] != l {
 			q++
 		}
-		from := next
-		for ; next < len(m.at) && q < len(near) && near[q] == m.at[next]; next++ {
-			q++
+		for j := range k {
+			dst[q*k+j] = m.a[j*len(m.at)+p]
 		}
-		copy(dst[(q-next+from)*k:], m.a[from*k:next*k])
 	}
 }
 
@@ -534,15 +539,19 @@ func (f *lmnnFit) move(m *mat.SymDense) {
 // of a hinge [z]₊, w its width and s the multiplier.
 func (f *lmnnFit) value(m *mat.SymDense) float64 {
 	f.move(m)
-	// Few shares at a time, so that their terms stay in the caches. The sum has its terms in the order of the rows.
+	// Few shares at a time, so that their terms stay in the caches. The sum has its terms in the order of the rows, impostors and targets.
 	var push float64
 	group := 1 + 3*cores.Idle()
 	for top := 0; top < len(f.shares); top += group {
 		some := f.shares[:min(group, len(f.shares)-top)]
 		cores.Do(len(some), func(k int) { f.hinges(top+k, &some[k]) })
-		for _, x := range some {
-			for _, v := range x.terms {
-				push += v
+		for i := range some {
+			for _, t := range some[i].terms {
+				for q := range t.count {
+					for n := len(t.all) / t.planes; q < len(t.all); q += n {
+						push += t.all[q]
+					}
+				}
 			}
 		}
 	}
@@ -554,8 +563,11 @@ func (f *lmnnFit) value(m *mat.SymDense) float64 {
 
 // hinges sets the multipliers of a share of the rows, and the terms of x to theirs.
 func (f *lmnnFit) hinges(share int, x *lmnnRows) {
-	out := x.terms[:0]
-	for i := share * lmnnShare; i < min((share+1)*lmnnShare, len(f.near)); i++ {
+	for s := range x.terms {
+		x.terms[s].count = 0
+	}
+	first := share * lmnnShare
+	for i := first; i < min(first+lmnnShare, len(f.near)); i++ {
 		near, shift, alpha := f.near[i], f.shift[i], &f.alpha[i]
 		alpha.at, alpha.a, alpha.impostors, alpha.targets = alpha.at[:0], alpha.a[:0], alpha.impostors[:0], alpha.targets[:0]
 		if len(near) == 0 {
@@ -564,67 +576,22 @@ func (f *lmnnFit) hinges(share int, x *lmnnRows) {
 		if f.ctx.Err() != nil {
 			return
 		}
-		row, sq, td := f.product.RawRowView(i), f.sq[i], x.td[:0]
+		row := f.product.RawRowView(i)
+		x.Near, x.Sq, x.Own, x.Width, x.Held, x.Shift = near, f.sq, f.sq[i], f.width, shift.at, shift.a
+		x.Targets, x.Dots = x.Targets[:0], slices.Grow(x.Dots[:0], len(near))[:len(near)]
 		for _, j := range f.targets[i] {
-			td = append(td, sq+f.sq[j]-2*floats.Dot(row, f.x.RawRowView(j)))
-			alpha.targets = append(alpha.targets, 0)
+			x.Targets = append(x.Targets, x.Own+f.sq[j]-2*floats.Dot(row, f.x.RawRowView(j)))
 		}
-		k, most := len(td), slices.Max(td)
-		z, at := slices.Grow(x.z[:0], len(near))[:len(near)], slices.Grow(alpha.at, len(near))[:len(near)]
-		product.DotsAt(z, f.x.RawMatrix(), near, row)
-		// at and z keep the impostors with a hinge or a multiplier, and 1 less their squared distances. What is written first and
-		// dropped then needs no branch that no processor could predict.
-		count, next := 0, 0 // next of shift
-		for q, l := range near {
-			above := 1 - (sq + f.sq[l] - 2*z[q])
-			z[count], at[count] = above, l
-			keep := 0
-			if !(above+most <= 0) { // what is not a number must show in the objective
-				keep = 1
-			}
-			if next < len(shift.at) && shift.at[next] == l {
-				next++
-				keep = 1
-			}
-			count += keep
-		}
-		at = at[:count]
-		a, first := x.a, len(out)
-		if f.whole {
-			a = alpha.a
-		}
-		a, out = slices.Grow(a[:0], count*k)[:count*k], slices.Grow(out, count*k)[:first+count*k]
-		shift.all(a, at, k)
-		hinges := out[first:]
-		for q, above := range z[:count] {
-			these := hinges[q*k:][:k]
-			for j, t := range td {
-				these[j] = above + t
-			}
-		}
-		product.Envelopes(a, hinges, f.width)
-		kept := 0
-		for q, l := range at {
-			var sum float64
-			for j, now := range a[q*k:][:k] {
-				a[kept*k+j] = now
-				alpha.targets[j] += now
-				sum += now
-			}
-			if sum > 0 { // else all are 0
-				at[kept] = l
-				alpha.impostors = append(alpha.impostors, sum)
-				kept++
-			}
-		}
-		alpha.at, x.td, x.z = at[:kept], td, z
-		if f.whole {
-			alpha.a = a[:kept*k]
-		} else {
-			x.a = a
+		product.DotsAt(x.Dots, f.x.RawMatrix(), near, row)
+		t := &x.terms[i-first]
+		x.Terms = t.all
+		x.Envelopes()
+		t.all, t.planes, t.count = x.Terms, len(x.Targets), x.Count
+		alpha.at, alpha.impostors, alpha.targets = append(alpha.at, x.At...), append(alpha.impostors, x.Impostors...), append(alpha.targets, x.Sums...)
+		for j := 0; f.whole && j < t.planes; j++ {
+			alpha.a = append(alpha.a, x.A[j*len(near):][:len(x.At)]...)
 		}
 	}
-	x.terms = out
 }
 
 // pullOf returns tr(CM).
