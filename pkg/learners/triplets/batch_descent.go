@@ -30,9 +30,9 @@ const (
 // point is a kernel with the squared distances of the triplets under it.
 type point struct {
 	k, near, far []float64
-	spectrum     []float64 // eigenvalues of k that are not negligible, in no order; nil: unknown
-	smooth       float64   // what descends: F, with envelopes in place of hinges
-	objective    float64   // F
+	spectra      [][]float64 // of each block of k, the eigenvalues that are not negligible; nil: unknown
+	smooth       float64     // what descends: F, with envelopes in place of hinges
+	objective    float64     // F
 }
 
 // batchFit is the state of a fit.
@@ -43,7 +43,6 @@ type batchFit struct {
 	loss      batchLoss
 	projector *projector
 	definite  []bool // of each block: the last projection removed nothing
-	spectrum  []float64
 
 	now, next, best *point
 	kept            *point // a copy of the best, once it is not now
@@ -113,7 +112,7 @@ func (q *point) copyFrom(o *point) {
 	copy(q.k, o.k)
 	copy(q.near, o.near)
 	copy(q.far, o.far)
-	q.spectrum = slices.Clone(o.spectrum)
+	q.spectra = slices.Clone(o.spectra)
 	q.smooth, q.objective = o.smooth, o.objective
 }
 
@@ -341,8 +340,7 @@ func (f *batchFit) descend(at float64) (moved, curved float64, ok bool) {
 
 // project projects q.k, block by block.
 func (f *batchFit) project(q *point) {
-	f.spectrum = f.spectrum[:0]
-	known := true
+	q.spectra = make([][]float64, len(f.blocks))
 	for i, b := range f.blocks {
 		if f.ctx.Err() != nil {
 			return
@@ -350,12 +348,7 @@ func (f *batchFit) project(q *point) {
 		m := len(b.objects)
 		values, removed := f.projector.project(q.k[b.first:b.first+m*m], m, f.definite[i])
 		f.definite[i] = removed == 0
-		f.spectrum = append(f.spectrum, values...)
-		known = known && values != nil
-	}
-	q.spectrum = nil
-	if known {
-		q.spectrum = slices.Clone(f.spectrum)
+		q.spectra[i] = slices.Clone(values)
 	}
 }
 
@@ -476,12 +469,14 @@ func (f *batchFit) residual() float64 {
 
 // rank is Rank of q.
 func (f *batchFit) rank(q *point) int {
-	values := q.spectrum
-	if values == nil {
-		for _, b := range f.blocks {
-			m := len(b.objects)
-			values = append(values, f.projector.eigenvalues(q.k[b.first:b.first+m*m], m)...)
+	var values []float64
+	for i, b := range f.blocks {
+		if q.spectra != nil && q.spectra[i] != nil {
+			values = append(values, q.spectra[i]...)
+			continue
 		}
+		m := len(b.objects)
+		values = append(values, f.projector.eigenvalues(q.k[b.first:b.first+m*m], m)...)
 	}
 	return rank(values, RankTolerance)
 }

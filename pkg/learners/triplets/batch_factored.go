@@ -138,7 +138,7 @@ func (f *batchFit) factorise() {
 // product sets q.k to XXᵀ.
 func (f *batchFit) product(q *point, x []float64) {
 	c := f.factors
-	q.spectrum = nil
+	q.spectra = nil
 	for i, b := range f.blocks {
 		m := len(b.objects)
 		full := c.full[:m*m]

@@ -482,3 +482,21 @@ func BenchmarkFitBatch(b *testing.B) {
 		}
 	}
 }
+
+// TestBatchRank: Rank is that of Kernel where a projection has left some blocks with known eigenvalues and some without, and objects alone.
+func TestBatchRank(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	const n = 60
+	ts := append(answers(rng, 40, 2, 300, 0.1), metric.Triplet{A: 50, Near: 51, Far: 52}, metric.Triplet{A: 53, Near: 54, Far: 55})
+	for method := range BatchFixed + 1 {
+		for _, iterations := range []int{1, 2, 7} {
+			r, err := FitBatch(t.Context(), n, ts, BatchParams{Method: method, Delta: 0.1, Tau: 0.01, Iterations: iterations})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := Rank(r.Kernel, 0); r.Rank != want {
+				t.Errorf("%v, %d iterations: rank %d, want %d", method, iterations, r.Rank, want)
+			}
+		}
+	}
+}
