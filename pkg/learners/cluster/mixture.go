@@ -9,8 +9,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -377,39 +375,22 @@ func (m *Mixture) expect(ctx context.Context, x *mat.Dense) (resp *mat.Dense, ll
 	n, d := x.Dims()
 	k := len(m.weights)
 	resp = mat.NewDense(k, n, nil)
-	dev := mat.NewDense(n, d, nil)
 	for c, comp := range m.comps {
 		if ctx.Err() != nil {
 			return nil, 0
 		}
-		mean := m.means.RawRowView(c)
-		if comp.upper != nil { // ‖U⁻ᵀ(x−μ)‖² = (x−μ)ᵀΣ⁻¹(x−μ)
-			for i := range n {
-				floats.SubTo(dev.RawRowView(i), x.RawRowView(i), mean)
-			}
-			solve := func(context.Context) (struct{}, error) {
-				blas64.Trsm(blas.Right, blas.NoTrans, 1, comp.upper.RawTriangular(), dev.RawMatrix())
-				return struct{}{}, nil
-			}
-			if !abandon.Long(n, d, d) {
-				solve(ctx)
-			} else if _, err := abandon.Do(ctx, "mixture", solve); err != nil { // the deviations are lost
-				return nil, 0
-			}
+		row, mean := resp.RawRowView(c), m.means.RawRowView(c)
+		solve := func(context.Context) (struct{}, error) {
+			comp.distances(row, x, mean)
+			return struct{}{}, nil
+		}
+		if comp.upper == nil || !abandon.Long(n, d, d) {
+			solve(ctx)
+		} else if _, err := abandon.Do(ctx, "mixture", solve); err != nil { // resp is lost
+			return nil, 0
 		}
 		constant := math.Log(m.weights[c]) - (float64(d)*math.Log(2*math.Pi)+comp.logDet)/2
-		row := resp.RawRowView(c)
-		for i := range n {
-			var sq float64
-			if comp.upper != nil {
-				v := dev.RawRowView(i)
-				sq = floats.Dot(v, v)
-			} else {
-				for j, v := range x.RawRowView(i) {
-					a := v - mean[j]
-					sq += a * a / comp.variances[j]
-				}
-			}
+		for i, sq := range row {
 			row[i] = constant - sq/2
 		}
 	}
@@ -430,6 +411,47 @@ func (m *Mixture) expect(ctx context.Context, x *mat.Dense) (resp *mat.Dense, ll
 		ll += top + math.Log(sum)
 	}
 	return resp, ll
+}
+
+// distances sets sq to (x−μ)ᵀΣ⁻¹(x−μ) for each row of x.
+func (c component) distances(sq []float64, x *mat.Dense, mean []float64) {
+	n, d := x.Dims()
+	if c.upper == nil {
+		for i := range n {
+			var sum float64
+			for j, v := range x.RawRowView(i) {
+				a := v - mean[j]
+				sum += a * a / c.variances[j]
+			}
+			sq[i] = sum
+		}
+		return
+	}
+	// It is ‖U⁻ᵀ(x−μ)‖². Some rows are columns here, so that each step is one of long vectors that lie in the caches.
+	const most = 256
+	dev, v := mat.NewDense(d, min(n, most), nil), make([]float64, d)
+	for lo := 0; lo < n; lo += most {
+		hi := min(lo+most, n)
+		for i := lo; i < hi; i++ {
+			for j, a := range x.RawRowView(i) {
+				dev.Set(j, i-lo, a-mean[j])
+			}
+		}
+		for k := range d {
+			row := dev.RawRowView(k)[:hi-lo]
+			scale := c.upper.At(k, k)
+			for i := range row {
+				row[i] /= scale
+			}
+			for j := k + 1; j < d; j++ {
+				floats.AddScaled(dev.RawRowView(j)[:hi-lo], -c.upper.At(k, j), row)
+			}
+		}
+		for i := lo; i < hi; i++ {
+			mat.Col(v, i-lo, dev)
+			sq[i] = floats.Dot(v, v)
+		}
+	}
 }
 
 // Weights returns a copy of the weights π, of sum 1.
