@@ -48,9 +48,11 @@ type ReleasedParams struct {
 	// Initial is the first kernel, n×n and positive semi-definite up to round-off
 	// (metric.PSDTolerance), its entries at most MaxStep in magnitude; it is copied. nil means I.
 	Initial mat.Symmetric
+	// Each, if not nil, is told after each iteration what FitReleased would return with a cap of so many. The next iteration overwrites Kernel.
+	Each func(ReleasedResult)
 }
 
-// Resolved returns p with its defaults filled in: Mu = 0.05, Eta = 1 (1e-5 with CKL), Iterations = 1000. Initial stays nil.
+// Resolved returns p with its defaults filled in: Mu = 0.05, Eta = 1 (1e-5 with CKL), Iterations = 1000. Initial and Each stay nil.
 func (p ReleasedParams) Resolved() ReleasedParams {
 	eta := 1.0
 	if p.Loss == CKL {
@@ -196,9 +198,11 @@ func (f *releasedFit) run(ctx context.Context) (ReleasedResult, error) {
 		}
 		if failures == releasedFailures {
 			best.Status = learners.NoProgress
-			break
 		}
-		if best.Iterations == f.p.Iterations {
+		if f.p.Each != nil {
+			f.p.Each(best.told())
+		}
+		if best.Status == learners.NoProgress || best.Iterations == f.p.Iterations {
 			break
 		}
 		if err := f.step(eta); err != nil {
@@ -211,10 +215,15 @@ func (f *releasedFit) run(ctx context.Context) (ReleasedResult, error) {
 		}
 		before = cost
 	}
-	if math.IsInf(best.Residual, 0) { // of a single iteration
-		best.Residual = 0
+	return best.told(), ctx.Err()
+}
+
+// told returns r with a residual of 0 after a single iteration.
+func (r ReleasedResult) told() ReleasedResult {
+	if math.IsInf(r.Residual, 0) {
+		r.Residual = 0
 	}
-	return best, ctx.Err()
+	return r
 }
 
 // cost returns the cost of k, and sets wn and wf to the derivatives of the losses.

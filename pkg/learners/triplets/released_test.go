@@ -194,6 +194,31 @@ func TestReleasedProjection(t *testing.T) {
 	}
 }
 
+// What Each is told is what fits with lower caps return, to the bit, up to the end and at it.
+func TestReleasedEach(t *testing.T) {
+	const n = 12
+	ts := answers(rand.New(rand.NewPCG(7, 8)), n, 2, 150, 0.2)
+	var ended []learners.Status
+	for _, p := range []ReleasedParams{{Loss: GNMDS, Weight: 0.3, Iterations: 40}, {Loss: STE, Eta: 500}, {Loss: CKL, Iterations: 6}} {
+		p.Each = func(got ReleasedResult) {
+			q := p
+			q.Each, q.Iterations = nil, got.Iterations
+			want, err := FitReleased(t.Context(), n, ts, q)
+			if err != nil || got.Result != want.Result || got.Cost != want.Cost || !mat.Equal(got.Kernel, want.Kernel) {
+				t.Errorf("%v, %d iterations: %+v of cost %v, want %+v, %v; error %v", p.Loss, q.Iterations, got.Result, got.Cost, want.Result, want.Cost, err)
+			}
+		}
+		r, err := FitReleased(t.Context(), n, ts, p)
+		if err != nil {
+			t.Error(err)
+		}
+		ended = append(ended, r.Status)
+	}
+	if !slices.Contains(ended, learners.NoProgress) || !slices.Contains(ended, learners.IterationCap) {
+		t.Errorf("fits ended with %v, want both ends", ended)
+	}
+}
+
 // Whatever was projected before in the same memory, complex eigenvalues among others, it has the bits of the same by mat.Eigen.
 func TestReleasedProjectionByEigen(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))

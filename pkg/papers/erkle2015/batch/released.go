@@ -175,13 +175,10 @@ func (r releasedRun) score(key table.Key, seen int, k mat.Symmetric, v table.Val
 }
 
 // program fits the named program of a method to the first triplets.
-func (r releasedRun) program(ctx context.Context, b protocol.BatchMethod, tau float64, seen, iterations int, eta float64, first *mat.SymDense) (triplets.ReleasedResult, error) {
-	p := triplets.ReleasedParams{Loss: b.Loss, Weight: tau / (1 + tau), Iterations: iterations, Eta: eta}
-	if b.Loss == triplets.CKL && eta == 0 {
+func (r releasedRun) program(ctx context.Context, b protocol.BatchMethod, tau float64, seen int, p triplets.ReleasedParams) (triplets.ReleasedResult, error) {
+	p.Loss, p.Weight = b.Loss, tau/(1+tau)
+	if b.Loss == triplets.CKL && p.Eta == 0 {
 		p.Eta = r.FirstOfCKL
-	}
-	if first != nil {
-		p.Initial = first
 	}
 	f, err := triplets.FitReleased(ctx, r.Split.Objects, r.Split.Train[:seen], p)
 	if err != nil {
@@ -228,7 +225,7 @@ func (r releasedRun) single(ctx context.Context) error {
 	}
 	for b, tau := range eachTau(r.Taus) {
 		for _, size := range r.Sizes {
-			f, err := r.program(ctx, b, tau, size, r.Iterations, 0, nil)
+			f, err := r.program(ctx, b, tau, size, triplets.ReleasedParams{Iterations: r.Iterations})
 			if err != nil {
 				return err
 			}
@@ -264,7 +261,7 @@ func (r releasedRun) chain(ctx context.Context, b protocol.BatchMethod, tau floa
 	var k *mat.SymDense
 	sum := 0
 	for seen := r.Batch; seen <= len(r.Split.Train); seen += r.Batch {
-		f, err := r.program(ctx, b, tau, seen, iterations, eta, k)
+		f, err := r.program(ctx, b, tau, seen, triplets.ReleasedParams{Iterations: iterations, Eta: eta, Initial: k})
 		if err != nil {
 			return err
 		}
@@ -292,19 +289,33 @@ func (r releasedRun) passes(ctx context.Context) error {
 		}
 		for _, tau := range r.Taus[pair.Batch.Name] {
 			for _, eta := range r.Etas {
-				for _, steps := range r.Steps {
-					var f triplets.ReleasedResult
-					var err error
-					how := singleHow
-					if r.Batch > 0 {
-						how, err = chainedHow, r.chain(ctx, pair.Batch, tau, steps+1, eta, func(_ int, last triplets.ReleasedResult) { f = last })
-					} else {
-						f, err = r.program(ctx, pair.Batch, tau, all, steps+1, eta, nil)
+				how := singleHow
+				after := make([]triplets.ReleasedResult, len(r.Steps)) // of the numbers of steps
+				if r.Batch > 0 {
+					how = chainedHow
+					for i, steps := range r.Steps {
+						if err := r.chain(ctx, pair.Batch, tau, steps+1, eta, func(_ int, last triplets.ReleasedResult) { after[i] = last }); err != nil {
+							return err
+						}
 					}
+				} else {
+					f, err := r.program(ctx, pair.Batch, tau, all, triplets.ReleasedParams{Iterations: slices.Max(r.Steps) + 1, Eta: eta, Each: func(f triplets.ReleasedResult) {
+						if i := slices.Index(r.Steps, f.Iterations-1); i >= 0 {
+							after[i], after[i].Kernel = f, mat.NewSymDense(r.Split.Objects, nil)
+							after[i].Kernel.CopySym(f.Kernel)
+						}
+					}})
 					if err != nil {
 						return err
 					}
-					key := fitKey(pair.Batch, how, tau)
+					for i := range after {
+						if after[i].Kernel == nil { // the fit ended before
+							after[i] = f
+						}
+					}
+				}
+				for i, steps := range r.Steps {
+					f, key := after[i], fitKey(pair.Batch, how, tau)
 					key["passes"], key["first step"] = strconv.Itoa(steps), table.Format(eta)
 					r.Fitted(key, all, f.Kernel, f.Result, table.Values{})
 				}
