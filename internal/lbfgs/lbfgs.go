@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"metriclab/internal/product"
 	"metriclab/internal/vector"
 )
 
@@ -58,7 +59,7 @@ func (c *State) Search(ctx context.Context, now float64, value func() float64) b
 			return false
 		}
 		copy(c.Next, c.X)
-		vector.AddScaled(c.Next, t, c.Direction)
+		product.AddScaled(c.Next, t, c.Direction)
 		rise := value() - now
 		if rise <= 1e-4*t*slope+1e-14*math.Abs(now) { // which is known up to round-off
 			return true

@@ -60,6 +60,8 @@ func dotsAtAVX2(int, *int32, int, *float64, *float64, int, int, *float64) int {
 	panic("product: no assembly")
 }
 
+func addScaledAVX2(int, *float64, float64, *float64) { panic("product: no assembly") }
+
 func rotateAVX2(int, *float64, *float64, float64, float64) { panic("product: no assembly") }
 
 func hingesAVX2(int, *int32, *float64, *float64, int, *int32, *float64, int, int, int, *float64, *float64, *float64, *float64, int, *int32, *float64, float64, float64, float64, float64, *[3]int) int {

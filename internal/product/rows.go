@@ -9,6 +9,23 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
+// AddScaled adds cx to y, with the bits of gonum's floats.AddScaled. It panics if lengths differ.
+func AddScaled(y []float64, c float64, x []float64) { addScaled(current, y, c, x) }
+
+func addScaled(p path, y []float64, c float64, x []float64) {
+	if len(x) != len(y) {
+		panic(fmt.Sprintf("product: vectors of lengths %d and %d", len(y), len(x)))
+	}
+	whole := 0
+	if p >= viaAVX2 && len(x) >= 4 {
+		whole = len(x) &^ 3
+		addScaledAVX2(whole, &y[0], c, &x[0])
+	}
+	for i, v := range x[whole:] {
+		y[whole+i] += float64(c * v)
+	}
+}
+
 // AddRows adds to y the rows of A with the indices at, each times its number of c, with the bits of gonum's floats.AddScaled, one row
 // after the other. It panics if lengths differ, an index is not a row of A, or A is malformed.
 func AddRows(y []float64, c []float64, a blas64.General, at []int32) { addRows(current, y, c, a, at) }

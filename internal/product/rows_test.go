@@ -78,6 +78,28 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestAddScaled: the bits of gonum on every path, and nothing beyond changes.
+func TestAddScaled(t *testing.T) {
+	r := rand.New(rand.NewPCG(29, 30))
+	for n := range 70 {
+		for _, special := range []bool{false, true} {
+			x, y, c := random(r, 1, n+1, n+1), random(r, 1, n+1, n+1), r.NormFloat64()
+			if special {
+				x, y = rare(r, x), rare(r, y)
+			}
+			want := slices.Clone(y.Data)
+			floats.AddScaled(want[:n], c, x.Data[:n])
+			for _, p := range append([]path{viaGonum}, paths()...) {
+				got := slices.Clone(y.Data)
+				addScaled(p, got[:n], c, x.Data[:n])
+				if i := differ(got, want); i >= 0 {
+					t.Errorf("path %d, %d numbers, special values %v: number %d is %v, gonum's is %v", p, n, special, i, got[i], want[i])
+				}
+			}
+		}
+	}
+}
+
 // An index that is no row is refused on every path, wherever it stands.
 func TestRowsRefuse(t *testing.T) {
 	a := random(rand.New(rand.NewPCG(5, 6)), 6, 21, 21)

@@ -94,6 +94,11 @@ func chainsAVX2(n int, x *float64, a *float64, b *float64, c *float64, d *float6
 //go:noescape
 func rotateAVX2(n int, x *float64, y *float64, c float64, s float64)
 
+// addScaledAVX2 adds cx to y, n ≥ 4 numbers each, a multiple of 4. Products are rounded.
+//
+//go:noescape
+func addScaledAVX2(n int, y *float64, c float64, x *float64)
+
 // hingesAVX2 is Hinges.Envelopes for n ≥ 4 impostors, a multiple of 4. Strides are in bytes. At the first four of which one is none of so many rows it ends; it returns how many are left.
 //
 //go:noescape

@@ -1780,6 +1780,53 @@ loop:
 	VZEROUPPER
 	RET
 
+// func addScaledAVX2(n int, y *float64, c float64, x *float64)
+// Requires: AVX
+TEXT ·addScaledAVX2(SB), NOSPLIT, $0-32
+	MOVQ         n+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         x+24(FP), DX
+	VBROADCASTSD c+16(FP), Y0
+	SUBQ         $0x10, AX
+	JL           rest16
+
+loop16:
+	VMULPD  (DX), Y0, Y1
+	VADDPD  (CX), Y1, Y1
+	VMOVUPD Y1, (CX)
+	VMULPD  32(DX), Y0, Y1
+	VADDPD  32(CX), Y1, Y1
+	VMOVUPD Y1, 32(CX)
+	VMULPD  64(DX), Y0, Y1
+	VADDPD  64(CX), Y1, Y1
+	VMOVUPD Y1, 64(CX)
+	VMULPD  96(DX), Y0, Y1
+	VADDPD  96(CX), Y1, Y1
+	VMOVUPD Y1, 96(CX)
+	ADDQ    $0x00000080, DX
+	ADDQ    $0x00000080, CX
+	SUBQ    $0x10, AX
+	JGE     loop16
+
+rest16:
+	ADDQ $0x10, AX
+	SUBQ $0x04, AX
+	JL   rest4
+
+loop4:
+	VMULPD  (DX), Y0, Y1
+	VADDPD  (CX), Y1, Y1
+	VMOVUPD Y1, (CX)
+	ADDQ    $0x00000020, DX
+	ADDQ    $0x00000020, CX
+	SUBQ    $0x04, AX
+	JGE     loop4
+
+rest4:
+	ADDQ $0x04, AX
+	VZEROUPPER
+	RET
+
 // func hingesAVX2(n int, near *int32, dots *float64, sq *float64, rows int, held *int32, shift *float64, helds int, shiftStride int, k int, targets *float64, sums *float64, terms *float64, a *float64, stride int, at *int32, impostors *float64, own float64, most float64, width float64, half float64, done *[3]int) (left int)
 // Requires: AVX, AVX2, CMOV, POPCNT
 TEXT ·hingesAVX2(SB), NOSPLIT, $0-184

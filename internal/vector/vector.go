@@ -27,18 +27,6 @@ func Dot(x, y []float64) float64 {
 	return s
 }
 
-// AddScaled adds c·x to dst; both have the same length.
-func AddScaled(dst []float64, c float64, x []float64) {
-	if len(x) >= Short {
-		floats.AddScaled(dst, c, x)
-		return
-	}
-	dst = dst[:len(x)]
-	for i, a := range x {
-		dst[i] += c * a
-	}
-}
-
 // Hash returns a number that equal vectors have in common: FNV-1a of the Bits of the numbers, eight bytes at a time.
 func Hash(x []float64) uint64 {
 	h := uint64(14695981039346656037)

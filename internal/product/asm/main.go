@@ -38,6 +38,7 @@ func main() {
 	dots("dotsAtAVX2", true)
 	chains()
 	rotate()
+	addScaled()
 	hinges()
 	swapProduct()
 	build.Generate()
@@ -716,6 +717,40 @@ func rotate() {
 	}
 	build.SUBQ(operand.Imm(lanes), n)
 	build.JNZ(operand.LabelRef("loop"))
+	build.VZEROUPPER()
+	build.RET()
+}
+
+// addScaled writes the function that adds a multiple of a vector to another.
+func addScaled() {
+	const lanes = 4
+	build.TEXT("addScaledAVX2", build.NOSPLIT, "func(n int, y *float64, c float64, x *float64)")
+	build.Pragma("noescape")
+	build.Doc("addScaledAVX2 adds cx to y, n ≥ 4 numbers each, a multiple of 4. Products are rounded.")
+	n := build.Load(build.Param("n"), build.GP64())
+	y := build.Load(build.Param("y"), build.GP64())
+	x := build.Load(build.Param("x"), build.GP64())
+	c := build.YMM()
+	build.VBROADCASTSD(operand.NewParamAddr("c", 16), c)
+	for _, width := range []int{16, 4} {
+		label := func(s string) operand.LabelRef { return operand.LabelRef(fmt.Sprint(s, width)) }
+		build.SUBQ(operand.Imm(uint64(width)), n)
+		build.JL(label("rest"))
+		build.Label(string(label("loop")))
+		for i := range width / lanes {
+			at, t := i*lanes*size, build.YMM()
+			build.VMULPD(operand.Mem{Base: x, Disp: at}, c, t)
+			build.VADDPD(operand.Mem{Base: y, Disp: at}, t, t)
+			build.VMOVUPD(t, operand.Mem{Base: y, Disp: at})
+		}
+		for _, p := range []reg.Register{x, y} {
+			build.ADDQ(operand.U32(width*size), p)
+		}
+		build.SUBQ(operand.Imm(uint64(width)), n)
+		build.JGE(label("loop"))
+		build.Label(string(label("rest")))
+		build.ADDQ(operand.Imm(uint64(width)), n)
+	}
 	build.VZEROUPPER()
 	build.RET()
 }

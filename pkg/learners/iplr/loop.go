@@ -257,7 +257,7 @@ func (l *loop) product(z []float64) float64 {
 		for i := range fz {
 			row := l.f[i*k : (i+1)*k]
 			if l.sign != 0 {
-				vector.AddScaled(row, l.sign*s[i], s)
+				product.AddScaled(row, l.sign*s[i], s)
 			}
 			fz[i] = vector.Dot(row, z)
 			p += fz[i] * z[i]

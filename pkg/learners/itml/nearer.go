@@ -13,6 +13,7 @@ import (
 
 	"metriclab/internal/abandon"
 	"metriclab/internal/matrix"
+	"metriclab/internal/product"
 	"metriclab/internal/ranges"
 	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
@@ -396,8 +397,8 @@ func (f *nearer) move(delta float64) {
 	uu, uv, vv := (delta-delta*delta*b)/det, delta*delta*c/det, -(delta+delta*delta*a)/det
 	for i := range f.wu {
 		row := f.w.RawRowView(i)
-		vector.AddScaled(row, -(uu*f.wu[i] + uv*f.wv[i]), f.wu)
-		vector.AddScaled(row, -(uv*f.wu[i] + vv*f.wv[i]), f.wv)
+		product.AddScaled(row, -(uu*f.wu[i] + uv*f.wv[i]), f.wu)
+		product.AddScaled(row, -(uv*f.wu[i] + vv*f.wv[i]), f.wv)
 	}
 }
 
@@ -435,7 +436,7 @@ func (f *nearer) remake() error {
 			return err
 		}
 		for _, j := range slices.Sorted(maps.Keys(s[i])) { // sums in a map's order would differ from run to run
-			vector.AddScaled(sx.RawRowView(i), s[i][j], f.x.RawRowView(j))
+			product.AddScaled(sx.RawRowView(i), s[i][j], f.x.RawRowView(j))
 		}
 	}
 	inverse.AddSym(inverse, matrix.Symmetric(matrix.Mul(f.x.T(), sx)))

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/product"
 	"metriclab/internal/vector"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/metric"
@@ -254,7 +255,7 @@ func (c *chart) pivoted(x, y []float64) (next *chart, t *mat.Dense) {
 	for i := range m {
 		row, l := t.RawRowView(i), c.l.row(i)
 		for j := range i {
-			vector.AddScaled(row, -l[j], t.RawRowView(j))
+			product.AddScaled(row, -l[j], t.RawRowView(j))
 		}
 		for j := range row {
 			row[j] /= l[i]

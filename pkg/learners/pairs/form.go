@@ -157,7 +157,7 @@ func (f *form) turn(t *mat.Dense) {
 		for range 2 { // the second time removes what round-off left of the first
 			for i := range order {
 				d := vector.Dot(f.col(i), x)
-				vector.AddScaled(x, -d, f.col(i))
+				product.AddScaled(x, -d, f.col(i))
 				r.Set(j, i, r.At(j, i)+d)
 			}
 		}
@@ -332,7 +332,7 @@ func (f *form) split(v []float64, norm float64) (w []float64, rho float64) {
 		first, d = f.remainder(q, w)
 	}
 	product.GemvT(q, -1, f.ut(), d)
-	vector.AddScaled(w, 1, d)
+	product.AddScaled(w, 1, d)
 	rho = math.Sqrt(vector.Dot(q, q))
 	if rho < settled*first || rho <= inside {
 		return w, 0
@@ -459,7 +459,7 @@ func (f *form) orthonormalise() {
 	for i := range f.n {
 		u := f.col(i)
 		for j := range i {
-			vector.AddScaled(u, -vector.Dot(f.col(j), u), f.col(j))
+			product.AddScaled(u, -vector.Dot(f.col(j), u), f.col(j))
 		}
 		nrm := math.Sqrt(vector.Dot(u, u))
 		for k := range u {

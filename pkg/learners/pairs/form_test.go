@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrixtest"
+	"metriclab/internal/product"
 	"metriclab/internal/vector"
 	"metriclab/pkg/metric"
 )
@@ -131,7 +132,7 @@ func TestManyReflections(t *testing.T) {
 	for range n {
 		inside := make([]float64, 60)
 		for i := range 5 {
-			vector.AddScaled(inside, rng.NormFloat64(), f.col(i))
+			product.AddScaled(inside, rng.NormFloat64(), f.col(i))
 		}
 		f.look(inside)
 		f.add(inside, vector.Dot(inside, inside), 0.1)
@@ -161,8 +162,8 @@ func TestNearlyInside(t *testing.T) {
 			v := randn(rng, 50)
 			if i == 9 { // the sum of two earlier columns, and a little more
 				v = append([]float64(nil), f.col(0)...)
-				vector.AddScaled(v, 1, f.col(3))
-				vector.AddScaled(v, out, randn(rng, 50))
+				product.AddScaled(v, 1, f.col(3))
+				product.AddScaled(v, out, randn(rng, 50))
 			}
 			f.look(v)
 			f.add(v, vector.Dot(v, v), 1)
@@ -237,7 +238,7 @@ func TestSpoiltBasisIsMended(t *testing.T) {
 	for range 8 {
 		step(1)
 	}
-	vector.AddScaled(f.col(2), 1e-9, f.col(5))
+	product.AddScaled(f.col(2), 1e-9, f.col(5))
 	if d := orthogonality(f); d < 1e-10 {
 		t.Fatalf("the basis is not spoilt: %v", d)
 	}

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrixtest"
+	"metriclab/internal/product"
 	"metriclab/internal/vector"
 	"metriclab/pkg/kernels"
 	"metriclab/pkg/learners"
@@ -388,9 +389,9 @@ func TestNearlyDependentPoints(t *testing.T) {
 		l := must(NewKernelPOLA(dim, kernels.Linear{}, POLAParams{}))
 		points := [][]float64{randn(rng, dim), randn(rng, dim), randn(rng, dim)}
 		last := make([]float64, dim)
-		vector.AddScaled(last, 0.5, points[0])
-		vector.AddScaled(last, -0.25, points[2])
-		vector.AddScaled(last, out, randn(rng, dim))
+		product.AddScaled(last, 0.5, points[0])
+		product.AddScaled(last, -0.25, points[2])
+		product.AddScaled(last, out, randn(rng, dim))
 		points = append(points, last, points[1])
 		for i := range points[1:] {
 			if _, err := l.Step(metric.Pair{X: points[i], Y: points[i+1], Label: metric.Dissimilar}); err != nil {

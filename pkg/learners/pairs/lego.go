@@ -575,7 +575,7 @@ func (s *stairs) update(ratio, beta float64, w, norm2 []float64) {
 		t := s.sum[k]
 		if k > 0 {
 			before := s.sum[k-1]
-			vector.AddScaled(t[:len(before)], 1/root, before)
+			product.AddScaled(t[:len(before)], 1/root, before)
 		}
 		blas64.Ger(beta/s.rho[k+1]/(root+1), vector.Of(part(w, s.block[k])), vector.Of(t), s.block[k])
 	}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrix"
+	"metriclab/internal/product"
 	"metriclab/internal/vector"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/limits"
@@ -194,7 +195,7 @@ func (l *RecurringPA) Step(i int) (learners.PairOutcome, error) {
 	if o.StepSize == 0 {
 		return o, nil
 	}
-	vector.AddScaled(l.q, -o.StepSize, column)
+	product.AddScaled(l.q, -o.StepSize, column)
 	l.a[i] -= o.StepSize
 	b := l.e.b + o.StepSize
 	o.Updated = column[i] > 0 || b != l.e.b

@@ -22,7 +22,7 @@ func (s sym) mulTo(dst, x []float64) {
 	for i, k := 0, 0; i < len(x); i, k = i+1, k+i+1 {
 		row := s[k : k+i]
 		dst[i] = vector.Dot(row, x[:i]) + s[k+i]*x[i]
-		vector.AddScaled(dst[:i], x[i], row)
+		product.AddScaled(dst[:i], x[i], row)
 	}
 }
 
@@ -48,7 +48,7 @@ func (s sym) quad(x []float64) float64 {
 // rankOne adds c·xxᵀ.
 func (s sym) rankOne(c float64, x []float64) {
 	for i := range x {
-		vector.AddScaled(s.row(i), c*x[i], x[:i+1])
+		product.AddScaled(s.row(i), c*x[i], x[:i+1])
 	}
 }
 
@@ -56,8 +56,8 @@ func (s sym) rankOne(c float64, x []float64) {
 func (s sym) rankTwo(cxx, cxy, cyy float64, x, y []float64) {
 	for i := range x {
 		row := s.row(i)
-		vector.AddScaled(row, cxx*x[i]+cxy*y[i], x[:i+1])
-		vector.AddScaled(row, cxy*x[i]+cyy*y[i], y[:i+1])
+		product.AddScaled(row, cxx*x[i]+cxy*y[i], x[:i+1])
+		product.AddScaled(row, cxy*x[i]+cyy*y[i], y[:i+1])
 	}
 }
 
@@ -116,7 +116,7 @@ func (s sym) solveUpper(x []float64) {
 	for i := len(x) - 1; i >= 0; i-- {
 		row := s.row(i)
 		x[i] /= row[i]
-		vector.AddScaled(x[:i], -x[i], row[:i])
+		product.AddScaled(x[:i], -x[i], row[:i])
 	}
 }
 

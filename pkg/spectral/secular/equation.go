@@ -3,7 +3,7 @@ package secular
 import (
 	"math"
 
-	"gonum.org/v1/gonum/floats"
+	"metriclab/internal/product"
 )
 
 // Problem is the equation f(s) = 1 with
@@ -89,10 +89,10 @@ func (e *Equation) Vector(dst []float64, basis [][]float64) {
 	k := len(e.t.a)
 	clear(dst)
 	for j, a := range e.ty[:k] {
-		floats.AddScaled(dst, a, basis[j])
+		product.AddScaled(dst, a, basis[j])
 	}
 	if !e.t.full() {
-		floats.AddScaled(dst, e.t.b[k-1]*e.y[k-1], basis[k])
+		product.AddScaled(dst, e.t.b[k-1]*e.y[k-1], basis[k])
 	}
 }
 

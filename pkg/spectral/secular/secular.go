@@ -25,6 +25,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"metriclab/internal/product"
 )
 
 const (
@@ -90,7 +92,7 @@ func Orthogonalise(z []float64, basis [][]float64) (alpha, beta float64) {
 	last := len(basis) - 1
 	for j := last; j >= 0; j-- {
 		d := floats.Dot(basis[j], z)
-		floats.AddScaled(z, -d, basis[j])
+		product.AddScaled(z, -d, basis[j])
 		if j == last {
 			alpha = d
 		}
