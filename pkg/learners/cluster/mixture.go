@@ -375,6 +375,10 @@ func (m *Mixture) expect(ctx context.Context, x *mat.Dense) (resp *mat.Dense, ll
 	n, d := x.Dims()
 	k := len(m.weights)
 	resp = mat.NewDense(k, n, nil)
+	long := m.comps[0].upper != nil && abandon.Long(n, d, d)
+	if long {
+		x = mat.DenseCopyOf(x) // of the caller, whose rows are not read once the call has returned
+	}
 	for c, comp := range m.comps {
 		if ctx.Err() != nil {
 			return nil, 0
@@ -384,7 +388,7 @@ func (m *Mixture) expect(ctx context.Context, x *mat.Dense) (resp *mat.Dense, ll
 			comp.distances(row, x, mean)
 			return struct{}{}, nil
 		}
-		if comp.upper == nil || !abandon.Long(n, d, d) {
+		if !long {
 			solve(ctx)
 		} else if _, err := abandon.Do(ctx, "mixture", solve); err != nil { // resp is lost
 			return nil, 0
