@@ -155,7 +155,10 @@ func fitReleased(ctx context.Context, n int, ts []metric.Triplet, p ReleasedPara
 		return f.run(ctx)
 	}
 	f.ts = slices.Clone(ts)
-	return abandon.Run(ctx, "fit", nil, func(ctx context.Context, _ func(learners.Progress)) (ReleasedResult, error) { return f.run(ctx) })
+	return abandon.Run(ctx, "fit", p.Each, func(ctx context.Context, each func(ReleasedResult)) (ReleasedResult, error) {
+		f.p.Each = each
+		return f.run(ctx)
+	})
 }
 
 // releasedFit is the state of a fit.

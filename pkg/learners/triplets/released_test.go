@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/abandon"
 	"metriclab/pkg/learners"
 	"metriclab/pkg/metric"
 )
@@ -200,7 +201,10 @@ func TestReleasedEach(t *testing.T) {
 	const n = 12
 	ts := answers(rand.New(rand.NewPCG(7, 8)), n, 2, 150, 0.2)
 	var ended []learners.Status
-	for _, p := range []ReleasedParams{{Loss: GNMDS, Weight: 0.3, Iterations: 40}, {Loss: STE, Eta: 500}, {Loss: CKL, Iterations: 6}} {
+	for i, p := range []ReleasedParams{{Loss: GNMDS, Weight: 0.3, Iterations: 40}, {Loss: STE, Eta: 500}, {Loss: CKL, Iterations: 6}, {Loss: GNMDS, Iterations: 9}} {
+		if i == 3 { // one that may be abandoned tells the same
+			abandon.Always(t)
+		}
 		p.Each = func(got ReleasedResult) {
 			q := p
 			q.Each, q.Iterations = nil, got.Iterations
@@ -217,6 +221,24 @@ func TestReleasedEach(t *testing.T) {
 	}
 	if !slices.Contains(ended, learners.NoProgress) || !slices.Contains(ended, learners.IterationCap) {
 		t.Errorf("fits ended with %v, want both ends", ended)
+	}
+}
+
+// Once a fit is abandoned it tells nothing.
+func TestReleasedEachAbandoned(t *testing.T) {
+	abandon.Always(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	told := 0
+	p := ReleasedParams{Loss: GNMDS, Each: func(r ReleasedResult) {
+		if told++; told == 3 {
+			cancel()
+		}
+	}}
+	if _, err := FitReleased(ctx, 12, answers(rand.New(rand.NewPCG(7, 8)), 12, 2, 150, 0.2), p); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if told != 3 {
+		t.Errorf("told %d times, want 3", told)
 	}
 }
 
