@@ -21,8 +21,8 @@ func addScaled(p path, y []float64, c float64, x []float64) {
 		whole = len(x) &^ 3
 		addScaledAVX2(whole, &y[0], c, &x[0])
 	}
-	for i, v := range x[whole:] {
-		y[whole+i] += float64(c * v)
+	if whole < len(x) {
+		floats.AddScaled(y[whole:], c, x[whole:])
 	}
 }
 
