@@ -64,15 +64,17 @@ func Outer(alpha float64, a mat.Matrix) *mat.SymDense {
 // Complete copies the upper triangle of a, which is square, to the lower one.
 func Complete(a blas64.General) {
 	const tile = 16 // so that both stay in the cache
-	for i0 := 0; i0 < a.Rows; i0 += tile {
-		for j0 := 0; j0 <= i0; j0 += tile {
-			for i := i0; i < min(i0+tile, a.Rows); i++ {
-				for j := j0; j < min(j0+tile, i); j++ {
-					a.Data[i*a.Stride+j] = a.Data[j*a.Stride+i]
+	Rows((a.Rows+tile-1)/tile, tile*a.Cols, func(lo, hi int) {
+		for i0 := lo * tile; i0 < min(hi*tile, a.Rows); i0 += tile {
+			for j0 := 0; j0 <= i0; j0 += tile {
+				for i := i0; i < min(i0+tile, a.Rows); i++ {
+					for j := j0; j < min(j0+tile, i); j++ {
+						a.Data[i*a.Stride+j] = a.Data[j*a.Stride+i]
+					}
 				}
 			}
 		}
-	}
+	})
 }
 
 // Symmetric returns (a + aᵀ)/2, whose entries do not overflow. It panics if a is not square.

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"metriclab/internal/cores"
 	"metriclab/internal/vector"
 )
 
@@ -24,11 +25,33 @@ func GemvT(y []float64, alpha float64, a blas64.General, x []float64) { gemvT(cu
 func gemvT(p path, y []float64, alpha float64, a blas64.General, x []float64) {
 	check("a", a)
 	Ends{Row: y, Col: x}.check(a, true, true)
+	if h := half(a.Cols); twoCores(h, a) {
+		left, right := a, a
+		left.Cols, right.Cols, right.Data = h, a.Cols-h, a.Data[h:]
+		cores.Do(2, func(part int) {
+			if part == 0 {
+				addGemvT(p, y[:h], alpha, left, x)
+			} else {
+				addGemvT(p, y[h:], alpha, right, x)
+			}
+		})
+		return
+	}
+	addGemvT(p, y, alpha, a, x)
+}
+
+// addGemvT is gemvT for arguments that have been checked, on one core.
+func addGemvT(p path, y []float64, alpha float64, a blas64.General, x []float64) {
 	const least = 16 // columns that are worth a call
 	if p >= viaAVX2 && a.Cols >= least {
-		for ; a.Rows >= rows; a.Rows, a.Data, x = a.Rows-rows, a.Data[rows*a.Stride:], x[rows:] {
-			sumFour(a.Data, a.Stride, fetchAhead(a.Cols), []float64{alpha * x[0], alpha * x[1], alpha * x[2], alpha * x[3]}, y)
+		i := 0
+		for ; i+rows <= a.Rows; i += rows {
+			sumFour(a.Data[i*a.Stride:], a.Stride, fetchAhead(a.Cols), []float64{alpha * x[i], alpha * x[i+1], alpha * x[i+2], alpha * x[i+3]}, y)
 		}
+		if i == a.Rows {
+			return
+		}
+		a.Rows, a.Data, x = a.Rows-i, a.Data[i*a.Stride:], x[i:]
 	}
 	if a.Rows > 0 {
 		blas64.Gemv(blas.Trans, alpha, a, vector.Of(x), 1, vector.Of(y))
@@ -46,6 +69,24 @@ func gerGemv(p path, a blas64.General, by, x, y Ends) {
 	x.check(a, true, both)
 	y.check(a, both, true)
 	by.check(a, update, update)
+	if h := half(a.Rows); !both && twoCores(h, a) { // each row by itself
+		upper, lower := a, a
+		upper.Rows, lower.Rows, lower.Data = h, a.Rows-h, a.Data[h*a.Stride:]
+		cores.Do(2, func(part int) {
+			if part == 0 {
+				rowsGerGemv(p, upper, by.to(h), x.to(h), y.to(h))
+			} else {
+				rowsGerGemv(p, lower, by.from(h), x.from(h), y.from(h))
+			}
+		})
+		return
+	}
+	rowsGerGemv(p, a, by, x, y)
+}
+
+// rowsGerGemv is gerGemv for arguments that have been checked, on one core.
+func rowsGerGemv(p path, a blas64.General, by, x, y Ends) {
+	update, both := len(by.Col) > 0, y.Row != nil
 	const least = 16 // columns that are worth a call
 	if whole := a.Rows &^ (rows - 1); p >= viaAVX2 && a.Cols >= least && whole > 0 {
 		switch {
@@ -78,6 +119,23 @@ func (e Ends) check(a blas64.General, row, col bool) {
 	if row && len(e.Row) != a.Cols || col && len(e.Col) != a.Rows {
 		panic(fmt.Sprintf("product: a is %d×%d, with vectors of lengths %d and %d", a.Rows, a.Cols, len(e.Col), len(e.Row)))
 	}
+}
+
+// half returns about half of n, such that neither half has a remainder that n does not have.
+func half(n int) int { return n / 2 &^ 7 }
+
+// twoCores reports whether a is worth two cores, of which one has the rows or columns up to half, and a second one is idle.
+func twoCores(half int, a blas64.General) bool {
+	const least = 25_000 // numbers, some 3 µs
+	return half > 0 && a.Rows*a.Cols >= least && cores.Idle() > 0
+}
+
+// to returns the ends of the rows up to r.
+func (e Ends) to(r int) Ends {
+	if len(e.Col) > 0 {
+		e.Col = e.Col[:r]
+	}
+	return e
 }
 
 // from returns the ends of the rows from r on.

@@ -3,6 +3,7 @@ package product
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -110,6 +111,40 @@ func TestGemvT(t *testing.T) {
 						}
 					}
 				}
+			}
+		}
+	}
+}
+
+// TestGemvCores: where a pass is shared by two cores, it has the bits of gonum, too. The last row of the matrix ends with the memory.
+func TestGemvCores(t *testing.T) {
+	before := runtime.GOMAXPROCS(2)
+	defer runtime.GOMAXPROCS(before)
+	r := rand.New(rand.NewPCG(27, 28))
+	for _, size := range [][2]int{{300, 100}, {16, 2003}, {2003, 16}, {15, 2000}, {2000, 15}, {173, 211}} {
+		rows, cols := size[0], size[1]
+		m := random(r, rows, cols, cols+3)
+		m.Data = m.Data[:(rows-1)*m.Stride+cols]
+		v := random(r, 2, rows+cols, rows+cols).Data
+		by, x := ends(v, rows, cols), ends(v[rows+cols:], rows, cols)
+		for _, p := range append([]path{viaGonum}, paths()...) {
+			for _, by := range []Ends{{}, by} {
+				run := func(f func(a blas64.General, y Ends)) []float64 {
+					g := m
+					g.Data = slices.Clone(m.Data)
+					y := slices.Clone(x.Col)
+					f(g, Ends{Col: y})
+					return append(y, g.Data...)
+				}
+				want := run(func(a blas64.General, y Ends) { oneByOne(a, by, x, y) })
+				if got := run(func(a blas64.General, y Ends) { gerGemv(p, a, by, x, y) }); differ(got, want) >= 0 {
+					t.Errorf("path %d, %d×%d, update %v: other bits", p, rows, cols, by.Col != nil)
+				}
+			}
+			want, got := slices.Clone(x.Row), slices.Clone(x.Row)
+			blas64.Gemv(blas.Trans, 0.3, m, vector.Of(x.Col), 1, vector.Of(want))
+			if gemvT(p, got, 0.3, m, x.Col); differ(got, want) >= 0 {
+				t.Errorf("path %d, %d×%d: the transpose has other bits", p, rows, cols)
 			}
 		}
 	}
