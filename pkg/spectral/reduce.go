@@ -98,43 +98,65 @@ func reduce(n int, a, d, e []float64) reflections {
 	return reflections{n, a, tau}
 }
 
-// applyTo replaces the n×n matrix with the rows x by XQᵀ: rows that are eigenvectors of T by those of A. Of
-// b reflections together it makes I − YᵀSY, with S upper triangular (Schreiber and Van Loan 1989).
+// applyTo replaces the n×n matrix with the rows x by XQᵀ: rows that are eigenvectors of T by those of A.
 func (r reflections) applyTo(x []float64) {
 	n := r.n
-	y, sy, xy := make([]float64, applyBlock*n), make([]float64, applyBlock*n), make([]float64, n*applyBlock)
-	s, gram := make([]float64, applyBlock*applyBlock), make([]float64, applyBlock*applyBlock)
+	xy := make([]float64, n*applyBlock)
+	var now, next together
 	for k0 := (n - 2) / applyBlock * applyBlock; k0 >= 0; k0 -= applyBlock {
-		b := min(applyBlock, n-1-k0)
-		from := k0 + 1 // where the reflections begin
-		m := n - from
-		for p := range b {
-			row := y[p*m : (p+1)*m]
-			clear(row[:p])
-			copy(row[p:], r.rows[(k0+p)*n+from+p:(k0+p+1)*n])
+		if now.y.Data == nil {
+			now = r.together(k0, now)
 		}
-		product.Gemm(blas.NoTrans, blas.Trans, contiguous(b, m, y), contiguous(b, m, y), contiguous(b, b, gram))
-		// S grows by a column: H₀⋯Hⱼ = (I − YᵀSY)(I − τvvᵀ) adds −τS(Yv) above τ.
-		for j := range b {
-			tau := r.tau[k0+j]
-			for i := range j {
-				s[i*b+j] = -tau * floats.Dot(s[i*b+i:i*b+j], gram[j*b+i:j*b+j])
+		b, from := now.y.Rows, k0+1
+		cores.Do(1+(n+applyRows-1)/applyRows, func(i int) {
+			if i == 0 {
+				if k0 > 0 {
+					next = r.together(k0-applyBlock, next)
+				}
+				return
 			}
-			s[j*b+j] = tau
-			clear(s[j*b : j*b+j])
-		}
-		// XQᵀ = X − (XYᵀ)(SᵀY).
-		floats.Scale(-1, s[:b*b])
-		product.Gemm(blas.Trans, blas.NoTrans, contiguous(b, b, s), contiguous(b, m, y), contiguous(b, m, sy))
-		cores.Do((n+applyRows-1)/applyRows, func(i int) {
-			lo := i * applyRows
+			lo := (i - 1) * applyRows
 			rows := min(applyRows, n-lo)
-			part := blas64.General{Rows: rows, Cols: m, Stride: n, Data: x[lo*n+from:]}
+			part := blas64.General{Rows: rows, Cols: now.y.Cols, Stride: n, Data: x[lo*n+from:]}
 			own := contiguous(rows, b, xy[lo*b:])
-			product.Gemm(blas.NoTrans, blas.Trans, part, contiguous(b, m, y), own)
-			product.GemmAdd(blas.NoTrans, blas.NoTrans, own, contiguous(b, m, sy), part) // of what the cache still holds
+			product.Gemm(blas.NoTrans, blas.Trans, part, now.y, own)
+			product.GemmAdd(blas.NoTrans, blas.NoTrans, own, now.sy, part) // of what the cache still holds
 		})
+		now, next = next, now
 	}
+}
+
+// together are up to applyBlock reflections, I − YᵀSY with S upper triangular (Schreiber and Van Loan 1989): XQᵀ = X − (XYᵀ)(SᵀY).
+type together struct{ y, sy blas64.General } // sy is −SᵀY
+
+// together returns those from number k0 on, in the memory of before.
+func (r reflections) together(k0 int, before together) together {
+	n := r.n
+	from := k0 + 1 // where the reflections begin
+	b, m := min(applyBlock, n-from), n-from
+	y, sy := before.y.Data, before.sy.Data
+	if y == nil {
+		y, sy = make([]float64, applyBlock*n), make([]float64, applyBlock*n)
+	}
+	t := together{contiguous(b, m, y), contiguous(b, m, sy)}
+	for p := range b {
+		row := y[p*m : (p+1)*m]
+		clear(row[:p])
+		copy(row[p:], r.rows[(k0+p)*n+from+p:(k0+p+1)*n])
+	}
+	s, gram := make([]float64, b*b), make([]float64, b*b)
+	product.Gemm(blas.NoTrans, blas.Trans, t.y, t.y, contiguous(b, b, gram))
+	// S grows by a column: H₀⋯Hⱼ = (I − YᵀSY)(I − τvvᵀ) adds −τS(Yv) above τ.
+	for j := range b {
+		tau := r.tau[k0+j]
+		for i := range j {
+			s[i*b+j] = -tau * floats.Dot(s[i*b+i:i*b+j], gram[j*b+i:j*b+j])
+		}
+		s[j*b+j] = tau
+	}
+	floats.Scale(-1, s)
+	product.Gemm(blas.Trans, blas.NoTrans, contiguous(b, b, s), t.y, t.sy)
+	return t
 }
 
 // contiguous is the matrix of contiguous rows.
