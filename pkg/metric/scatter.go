@@ -102,9 +102,6 @@ func InverseScatter(dev mat.Matrix, n, ridge float64) (*Mahalanobis, error) {
 	if q == 0 || d == 0 || !(n > 0) {
 		panic(mat.ErrZeroLength)
 	}
-	if !(ridge >= 0) || math.IsInf(ridge, 1) {
-		return nil, fmt.Errorf("ridge: %v is not allowed, want a finite number ≥ 0", ridge)
-	}
 	sq := make([]float64, q)
 	matrix.Rows(q, d, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -112,36 +109,65 @@ func InverseScatter(dev mat.Matrix, n, ridge float64) (*Mahalanobis, error) {
 			sq[i] = floats.Dot(row, row)
 		}
 	})
-	var trace float64
+	var squares float64
 	for _, s := range sq {
-		trace += s
+		squares += s
 	}
-	trace /= n
-	if notFinite(trace) { // it is if an entry is not
+	if notFinite(squares / n) { // it is if an entry is not
 		if err := CheckFinite(devd); err != nil {
 			return nil, fmt.Errorf("deviations: %w", err)
 		}
-		return nil, errors.New("the scatter of the data overflows float64: rescale the features")
-	}
-	if trace == 0 && mat.Norm(devd, 1) == 0 {
+	} else if squares == 0 && mat.Norm(devd, 1) == 0 {
 		return nil, ErrNoScatter
+	}
+	if q < d && ridge == 0 {
+		return inverse(devd, q, d, squares, n, ridge, func(alpha float64) *mat.SymDense { return matrix.Outer(alpha, devd) })
+	}
+	return inverse(nil, d, d, squares, n, ridge, func(alpha float64) *mat.SymDense { return matrix.Outer(alpha, devd.T()) })
+}
+
+// InverseScatterOf is InverseScatter for a D with at least as many rows as columns, of which only DᵀD is known, and the sum of the squares of its
+// entries, which is the trace but for round-off.
+//
+// Its errors are those of InverseScatter; if squares is 0, ErrWeights. It panics if dtd is nil or empty, or n ≤ 0.
+func InverseScatterOf(dtd mat.Symmetric, squares, n, ridge float64) (*Mahalanobis, error) {
+	if matrix.IsNil(dtd) || dtd.SymmetricDim() == 0 || !(n > 0) {
+		panic(mat.ErrZeroLength)
+	}
+	d := dtd.SymmetricDim()
+	return inverse(nil, d, d, squares, n, ridge, func(alpha float64) *mat.SymDense {
+		s := mat.NewSymDense(d, nil)
+		s.ScaleSym(alpha, dtd)
+		return s
+	})
+}
+
+// inverse is InverseScatter for d columns and the sum of the squares of D. The function gram returns α·DᵀD, or α·DDᵀ if dual is D and not nil, of
+// the given order.
+func inverse(dual *mat.Dense, order, d int, squares, n, ridge float64, gram func(alpha float64) *mat.SymDense) (*Mahalanobis, error) {
+	if !(ridge >= 0) || math.IsInf(ridge, 1) {
+		return nil, fmt.Errorf("ridge: %v is not allowed, want a finite number ≥ 0", ridge)
+	}
+	trace := squares / n
+	if notFinite(trace) {
+		return nil, errors.New("the scatter of the data overflows float64: rescale the features")
 	}
 	if trace/float64(d) < LeastNormal {
 		return nil, ErrWeights
 	}
-	order, copies := min(q, d), 3 // the Gram matrix, its eigenvectors, work
+	copies := 3 // the Gram matrix, its eigenvectors, work
 	if ridge > 0 {
-		order, copies = d, 4 // the scatter, its factor, the inverse and M's
+		copies = 4 // the scatter, its factor, the inverse and M's
 	}
-	if err := limits.Check(fmt.Sprintf("the inverse scatter of %d×%d deviations", q, d), limits.Floats(copies, order, order)); err != nil {
+	if err := limits.Check(fmt.Sprintf("the inverse of a scatter matrix of order %d", order), limits.Floats(copies, order, order)); err != nil {
 		return nil, err
 	}
 	var m *Mahalanobis
 	var err error
 	if ridge > 0 {
-		m, err = ridgeInverse(devd, n, ridge*trace/float64(d))
+		m, err = ridgeInverse(gram(1/n), ridge*trace/float64(d))
 	} else {
-		m, err = pseudoInverse(devd, n)
+		m, err = pseudoInverse(gram(1), n, d, dual)
 	}
 	if err != nil {
 		return nil, err
@@ -152,10 +178,9 @@ func InverseScatter(dev mat.Matrix, n, ridge float64) (*Mahalanobis, error) {
 	return m, nil
 }
 
-func ridgeInverse(dev *mat.Dense, n, shift float64) (*Mahalanobis, error) {
-	_, d := dev.Dims()
-	s := matrix.Outer(1/n, dev.T())
-	for i := range d {
+// ridgeInverse inverts s + shift·I, and overwrites s.
+func ridgeInverse(s *mat.SymDense, shift float64) (*Mahalanobis, error) {
+	for i := range s.SymmetricDim() {
 		s.SetSym(i, i, s.At(i, i)+shift)
 	}
 	var chol mat.Cholesky
@@ -173,10 +198,9 @@ func ridgeInverse(dev *mat.Dense, n, shift float64) (*Mahalanobis, error) {
 	return FromFactor(inv.T()), nil
 }
 
-func pseudoInverse(dev *mat.Dense, n float64) (*Mahalanobis, error) {
-	q, d := dev.Dims()
-	small := q < d
-	values, eig, err := eigenSym(smallerGram(dev))
+// pseudoInverse inverts the d×d matrix DᵀD/n for the Gram matrix that inverse has.
+func pseudoInverse(gram *mat.SymDense, n float64, d int, dual *mat.Dense) (*Mahalanobis, error) {
+	values, eig, err := eigenSym(gram)
 	if err != nil {
 		return nil, err
 	}
@@ -190,14 +214,14 @@ func pseudoInverse(dev *mat.Dense, n float64) (*Mahalanobis, error) {
 	for i := range m - first { // smallest scatter, and so largest weight, first
 		row := l.RawRowView(i)
 		lambda := values[first+i]
-		if !small {
+		if dual == nil {
 			eig.Vector(row, first+i)
 			floats.Scale(math.Sqrt(n/lambda), row)
 			continue
 		}
 		eig.Vector(col, first+i) // The eigenvector of DᵀD is u = Dᵀq/√λ.
 		for j, a := range col {
-			floats.AddScaled(row, a, dev.RawRowView(j))
+			floats.AddScaled(row, a, dual.RawRowView(j))
 		}
 		floats.Scale(math.Sqrt(n)/lambda, row)
 	}

@@ -49,12 +49,31 @@ func TestInverseScatter(t *testing.T) {
 		if want := min(c.q, c.d); c.ridge == 0 && m.Rows() != want {
 			t.Errorf("%+v: %d rows, want %d", c, m.Rows(), want)
 		}
+		if c.q < c.d {
+			continue
+		}
+		dtd, squares := mat.NewSymDense(c.d, nil), math.Pow(mat.Norm(dev, 2), 2)
+		dtd.SymOuterK(1, dev.T())
+		before := mat.NewDense(c.d, c.d, nil)
+		before.Copy(dtd)
+		if of, err := metric.InverseScatterOf(dtd, squares, n, c.ridge); err != nil || !mat.EqualApprox(of.M(), got, tol*mat.Norm(got, 2)) {
+			t.Errorf("%+v: another M from DᵀD (%v)", c, err)
+		}
+		if !mat.Equal(dtd, before) {
+			t.Errorf("%+v: DᵀD is overwritten", c)
+		}
 	}
 }
 
 func TestInverseScatterErrors(t *testing.T) {
 	one := mat.NewDense(1, 2, []float64{1, 1})
 	scatter := func(dev *mat.Dense, ridge float64) error { _, err := metric.InverseScatter(dev, 1, ridge); return err }
+	of := func(dev mat.Matrix, squares, ridge float64) error {
+		s := mat.NewSymDense(1, nil)
+		s.SymOuterK(1, dev.T())
+		_, err := metric.InverseScatterOf(s, squares, 1, ridge)
+		return err
+	}
 	for want, err := range map[string]error{
 		"ridge: -1 is not allowed":     scatter(one, -1),
 		"ridge: NaN is not allowed":    scatter(one, math.NaN()),
@@ -63,6 +82,9 @@ func TestInverseScatterErrors(t *testing.T) {
 		"row 0, column 1: NaN":         scatter(mat.NewDense(1, 2, []float64{0, math.NaN()}), 0),
 		"the scatter of the data over": scatter(mat.NewDense(1, 1, []float64{1e200}), 0),
 		"all deviations are zero":      scatter(mat.NewDense(2, 2, nil), 1),
+		"ridge: -2 is not allowed":     of(one.T(), 1, -2),
+		"the scatter of the data ove":  of(one.T(), math.Inf(1), 0),
+		"weights overflow float64":     of(one.T(), 0, 0),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %q", err, want)
@@ -73,6 +95,8 @@ func TestInverseScatterErrors(t *testing.T) {
 	}
 	mustPanic(t, "no deviations", func() { metric.InverseScatter(&mat.Dense{}, 1, 0) })
 	mustPanic(t, "weight 0", func() { metric.InverseScatter(one, 0, 0) })
+	mustPanic(t, "no scatter", func() { metric.InverseScatterOf(nil, 1, 1, 0) })
+	mustPanic(t, "scatter of weight 0", func() { metric.InverseScatterOf(mat.NewSymDense(1, nil), 1, 0, 0) })
 }
 
 func TestCheckFinite(t *testing.T) {

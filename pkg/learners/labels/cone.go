@@ -101,18 +101,19 @@ const withinFloor = 1e-3
 func within(ctx context.Context, z *mat.Dense, y []int) (*mat.SymDense, int, error) {
 	_, r := z.Dims()
 	scatter, count := mat.NewSymDense(r, nil), 0
-	for _, rows := range members(y) {
+	classes := members(y)
+	_, means := meansOf(z, classes)
+	for c, rows := range classes {
 		if len(rows) == 1 {
 			continue
 		}
 		count += len(rows)
-		mean := meanOf(z, rows)
 		v := mat.NewVecDense(r, nil)
 		for _, i := range rows {
 			if err := ctx.Err(); err != nil {
 				return nil, 0, err
 			}
-			floats.SubTo(v.RawVector().Data, z.RawRowView(i), mean)
+			floats.SubTo(v.RawVector().Data, z.RawRowView(i), means[c])
 			scatter.SymRankOne(scatter, 2*float64(len(rows))/float64(len(rows)-1), v)
 		}
 	}

@@ -26,6 +26,10 @@ func TestCores(t *testing.T) {
 			p, err := FitPCA(t.Context(), wide, 260)
 			return p.Components(), err
 		}},
+		{"PCA by Lanczos", func() (mat.Matrix, error) {
+			p, err := FitPCA(t.Context(), wide, 8)
+			return p.Components(), err
+		}},
 		{"FDA", func() (mat.Matrix, error) {
 			f, err := FitFDA(t.Context(), wide, labels, FDAParams{})
 			return f.w, err

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/cores"
 	"metriclab/internal/matrix"
 	"metriclab/internal/product"
 	"metriclab/pkg/spectral"
@@ -79,7 +80,9 @@ func relative(residual, top float64) float64 {
 // lanczosTop is topEigen by Lanczos; ok reports that the answer is certified. Where the spectrum decays so slowly
 // that n/2 products do not do, a full decomposition costs less than more of them.
 func lanczosTop(a *mat.SymDense, k int) (e eigenpairs, ok bool) {
-	r := spectral.Largest(spectral.Matrix(a), k, spectral.Options{Tol: lanczosTolerance, MaxProducts: a.SymmetricDim() / 2})
+	all := complete(a)
+	mul := func(dst, x []float64) { product.Gemv(dst, all, x) }
+	r := spectral.Largest(spectral.Func{N: all.Rows, Mul: mul}, k, spectral.Options{Tol: lanczosTolerance, MaxProducts: a.SymmetricDim() / 2})
 	if r.Status != spectral.Converged || !certify(a, r.Values, r.Vectors) {
 		return eigenpairs{}, false
 	}
@@ -98,14 +101,16 @@ func certify(a *mat.SymDense, values []float64, vectors *mat.Dense) bool {
 	for i, v := range values {
 		floats.Scale(math.Sqrt(max(v, 0)), scaled.RawRowView(i))
 	}
-	var rest mat.SymDense
-	rest.ScaleSym(-1, a)
-	rest.AddSym(&rest, matrix.Outer(1, scaled.T()))
+	rest := matrix.Outer(1, scaled.T()).RawSymmetric()
 	sigma := values[k-1] + topTolerance*values[0]
-	for i := range n {
-		rest.SetSym(i, i, rest.At(i, i)+sigma)
-	}
-	return positiveDefinite(&rest)
+	matrix.Rows(n, n, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := rest.Data[i*rest.Stride:][i:n]
+			floats.SubTo(row, a.RawSymmetric().Data[i*a.RawSymmetric().Stride:][i:n], row)
+			row[0] -= sigma
+		}
+	})
+	return negativeDefinite(rest)
 }
 
 // complete returns the whole of a, whose lower triangle nobody reads as it is.
@@ -116,33 +121,33 @@ func complete(a *mat.SymDense) blas64.General {
 	return all
 }
 
-// positiveDefinite reports whether a has a Cholesky decomposition RᵀR, and overwrites it. It takes a block of rows of R at a time from the
-// rest, so that most of it is products.
-func positiveDefinite(a *mat.SymDense) bool {
-	n := a.SymmetricDim()
-	all := complete(a)
-	part := func(i, j, rows, cols int) blas64.General {
-		return blas64.General{Rows: rows, Cols: cols, Stride: all.Stride, Data: all.Data[i*all.Stride+j:]}
-	}
-	const block = 64
-	minus := make([]float64, block*n)
-	for i := 0; i < n; i += block {
-		b := min(block, n-i)
-		r, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: b, Stride: all.Stride, Data: part(i, i, b, b).Data})
+// negativeDefinite reports whether −a has a Cholesky decomposition RᵀR, and overwrites the upper triangle of a. It takes a block of rows of
+// R at a time from the rest, so that most of it is products.
+func negativeDefinite(a blas64.Symmetric) bool {
+	const (
+		block   = 64
+		columns = 128 // that a core solves for
+	)
+	for i := 0; i < a.N; i += block {
+		b := min(block, a.N-i)
+		at := func(j int) []float64 { return a.Data[i*a.Stride+j:] }
+		for k := range b {
+			floats.Scale(-1, at(i)[k*a.Stride:][k:b])
+		}
+		r, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: b, Stride: a.Stride, Data: at(i)})
 		if !ok {
 			return false
 		}
-		m := n - i - b
-		if m == 0 {
+		from := i + b
+		if from == a.N {
 			break
 		}
-		right := part(i, i+b, b, m)
-		blas64.Trsm(blas.Left, blas.Trans, 1, r, right)
-		left := blas64.General{Rows: b, Cols: m, Stride: m, Data: minus}
-		for k := range b {
-			floats.ScaleTo(minus[k*m:(k+1)*m], -1, right.Data[k*right.Stride:][:m])
-		}
-		product.GemmAdd(blas.Trans, blas.NoTrans, left, right, part(i+b, i+b, m, m))
+		cores.Do((a.N-from+columns-1)/columns, func(c int) {
+			j := from + c*columns
+			blas64.Trsm(blas.Left, blas.Trans, -1, r, blas64.General{Rows: b, Cols: min(columns, a.N-j), Stride: a.Stride, Data: at(j)})
+		})
+		rest := blas64.Symmetric{Uplo: a.Uplo, N: a.N - from, Stride: a.Stride, Data: a.Data[from*a.Stride+from:]}
+		product.SyrkAdd(blas.Trans, blas64.General{Rows: b, Cols: rest.N, Stride: a.Stride, Data: at(from)}, rest)
 	}
 	return true
 }

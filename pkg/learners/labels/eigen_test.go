@@ -88,8 +88,8 @@ func TestTopEigen(t *testing.T) {
 	}
 }
 
-// A product of a triangle with itself is positive definite. With the last pivot less its square by some round-off or more it is not.
-func TestPositiveDefinite(t *testing.T) {
+// Less a product of a triangle with itself is negative definite. With the last pivot less its square by some round-off or more it is not.
+func TestNegativeDefinite(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 1))
 	for _, n := range []int{1, 2, 63, 64, 65, 128, 200} {
 		r := mat.NewTriDense(n, mat.Upper, nil)
@@ -104,7 +104,8 @@ func TestPositiveDefinite(t *testing.T) {
 			a.SymOuterK(1, r.T())
 			last := r.At(n-1, n-1)
 			a.SetSym(n-1, n-1, a.At(n-1, n-1)+shift*last*last)
-			if got, want := positiveDefinite(&a), shift > -1; got != want {
+			a.ScaleSym(-1, &a)
+			if got, want := negativeDefinite(a.RawSymmetric()), shift > -1; got != want {
 				t.Errorf("order %d, last pivot times %g: %v, want %v", n, 1+shift, got, want)
 			}
 		}

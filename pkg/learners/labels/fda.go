@@ -75,44 +75,40 @@ func FitFDA(ctx context.Context, x mat.Matrix, y []int, p FDAParams) (*FDA, erro
 	if err := checkLabelled(xd, y); err != nil {
 		return nil, fmt.Errorf("fda: %w", err)
 	}
-	y = slices.Clone(y)
-	return copied(ctx, "fda", xd, func(x *mat.Dense) (*FDA, error) { return fitFDA(x, y, p) })
-}
-
-// fitFDA is FitFDA for input that has been checked, of which it overwrites x.
-func fitFDA(x *mat.Dense, y []int, p FDAParams) (*FDA, error) {
-	n, _ := x.Dims()
-	mean := meanOf(x, upTo(n))
-	between := deviate(x, members(y), mean)
-	within, err := metric.InverseScatter(x, float64(n), p.Ridge)
-	if err != nil {
-		return nil, fmt.Errorf("fda: within classes: %w", err)
+	n, _ := xd.Dims()
+	classes := members(y)
+	mean, means := meansOf(xd, classes)
+	between := scatterOf(means, mean, classes, n)
+	own := make([][]float64, n) // the mean of the class of each row
+	for c, rows := range classes {
+		for _, i := range rows {
+			own[i] = means[c]
+		}
 	}
-	w, values, err := discriminants(between, within, p.K)
-	if err != nil {
-		return nil, fmt.Errorf("fda: %w", err)
-	}
-	return &FDA{mean: mean, w: w, values: values}, nil
+	within := func(row int) []float64 { return own[row] }
+	return fromDeviations(ctx, "fda", xd, within, func(dev deviations) (*FDA, error) {
+		m, err := dev.inverse(n, p.Ridge)
+		if err != nil {
+			return nil, fmt.Errorf("within classes: %w", err)
+		}
+		w, values, err := discriminants(between, m, p.K)
+		if err != nil {
+			return nil, err
+		}
+		return &FDA{mean: mean, w: w, values: values}, nil
+	})
 }
 
 func (p FDAParams) check() error {
 	return ranges.Check("", p)
 }
 
-// deviate subtracts from each row of x the mean m_c of its class. It returns B, a row √(n_c/n)(m_c − μ) per class:
-// BᵀB = S_B.
-func deviate(x *mat.Dense, classes [][]int, mean []float64) (between *mat.Dense) {
-	n, d := x.Dims()
-	between = mat.NewDense(len(classes), d, nil)
+// scatterOf returns B, a row √(n_c/n)(m_c − μ) per class: BᵀB = S_B.
+func scatterOf(means [][]float64, mean []float64, classes [][]int, n int) *mat.Dense {
+	between := mat.NewDense(len(classes), len(mean), nil)
 	for c, rows := range classes {
-		m := meanOf(x, rows)
-		matrix.Rows(len(rows), d, func(lo, hi int) {
-			for _, i := range rows[lo:hi] {
-				floats.Sub(x.RawRowView(i), m)
-			}
-		})
 		b := between.RawRowView(c)
-		floats.SubTo(b, m, mean)
+		floats.SubTo(b, means[c], mean)
 		floats.Scale(math.Sqrt(float64(len(rows))/float64(n)), b)
 	}
 	return between

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/product"
 	"metriclab/pkg/metric"
 )
 
@@ -185,6 +186,39 @@ func TestFDAScoresAndMetric(t *testing.T) {
 	}
 	if len(f.Mean()) != 4 {
 		t.Errorf("mean has %d entries", len(f.Mean()))
+	}
+}
+
+// Many rows need no copy of their deviations: FDA has the bits of the copy, and so has the inverse covariance.
+func TestInverseByMoment(t *testing.T) {
+	if strings.Contains(product.Path(), "without FMA") {
+		t.Skip("gonum's products of blocks of rows differ by round-off from those of all")
+	}
+	x, y := classData(rand.New(rand.NewPCG(8, 6)), 400, 70, 3)
+	classes := members(y)
+	mean, means := meansOf(x, classes)
+	between := scatterOf(means, mean, classes, 400)
+	within := func(row int) []float64 { return means[y[row]/10] }
+	for _, ridge := range []float64{0, 1e-3} {
+		inverse := func(mean func(int) []float64) *metric.Mahalanobis {
+			dev := mat.NewDense(400, 70, nil)
+			deviate(dev, x, 0, mean)
+			m, err := metric.InverseScatter(dev, 400, ridge)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m
+		}
+		want, _, err := discriminants(between, inverse(within), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, err := FitFDA(t.Context(), x, y, FDAParams{Ridge: ridge}); err != nil || !mat.Equal(f.Directions(), want) {
+			t.Errorf("ridge %g: FDA has other bits than of a copy (%v)", ridge, err)
+		}
+		if r, err := FitInvCov(t.Context(), x, InvCovParams{Ridge: ridge}); err != nil || !mat.Equal(r.Metric.Factor(), inverse(always(mean)).Factor()) {
+			t.Errorf("ridge %g: the inverse covariance has other bits than of a copy (%v)", ridge, err)
+		}
 	}
 }
 

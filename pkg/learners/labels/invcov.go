@@ -65,21 +65,23 @@ func FitInvCov(ctx context.Context, x mat.Matrix, p InvCovParams) (learners.Metr
 	if err := metric.CheckFinite(xd); err != nil {
 		return learners.MetricResult{}, fmt.Errorf("invcov: %w", err)
 	}
-	n, d := xd.Dims()
-	return closed(ctx, "invcov", n, d, func() *mat.Dense {
-		dev, _ := deviations(xd, meanOf(xd, upTo(n)))
-		return dev
-	}, func(dev *mat.Dense) (learners.MetricResult, error) { return fitInvCov(dev, p) })
+	n, _ := xd.Dims()
+	mean, _ := meansOf(xd, nil)
+	return fromDeviations(ctx, "invcov", xd, always(mean), func(dev deviations) (learners.MetricResult, error) {
+		m, err := dev.inverse(n, p.Ridge)
+		if err != nil {
+			return learners.MetricResult{}, err
+		}
+		return learners.MetricResult{Metric: m, Result: learners.Result{Status: learners.Closed}}, nil
+	})
 }
 
-// fitInvCov is FitInvCov for deviations from the mean, which it overwrites.
-func fitInvCov(dev *mat.Dense, p InvCovParams) (learners.MetricResult, error) {
-	n, _ := dev.Dims()
-	m, err := metric.InverseScatter(dev, float64(n), p.Ridge)
-	if err != nil {
-		return learners.MetricResult{}, fmt.Errorf("invcov: %w", err)
+// inverse returns metric.InverseScatter of the deviations of n rows.
+func (d deviations) inverse(n int, ridge float64) (*metric.Mahalanobis, error) {
+	if d.moment != nil {
+		return metric.InverseScatterOf(d.moment, d.squares, float64(n), ridge)
 	}
-	return learners.MetricResult{Metric: m, Result: learners.Result{Status: learners.Closed}}, nil
+	return metric.InverseScatter(d.rows, float64(n), ridge)
 }
 
 // ITMLStart returns the W₀ of LogDet-InvCov, the metric of least LogDet divergence

@@ -31,7 +31,9 @@ package labels
 import (
 	"context"
 	"fmt"
+	"math"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -39,6 +41,7 @@ import (
 	"metriclab/internal/cores"
 	"metriclab/internal/matrix"
 	"metriclab/internal/product"
+	"metriclab/pkg/metric"
 )
 
 // closed returns the answer in closed form that fit gives for private(), n×d numbers that nobody else has and that fit may
@@ -69,34 +72,89 @@ func copied[T any](ctx context.Context, name string, x *mat.Dense, fit func(x *m
 	}, fit)
 }
 
-// deviations returns the rows of x less mean, and the sum of their squares.
-func deviations(x *mat.Dense, mean []float64) (*mat.Dense, float64) {
-	n, d := x.Dims()
-	dev := mat.NewDense(n, d, nil)
-	var total float64
-	for _, s := range deviationsTo(dev, x, mean) {
-		total += s
-	}
-	return dev, total
+// deviations are the rows xᵢ − mᵢ of a matrix D, n×d, or where rows are many only DᵀD.
+type deviations struct {
+	rows    *mat.Dense // nil if there is a moment
+	moment  *mat.SymDense
+	squares float64 // the sum of those of D
 }
 
-// deviationsTo sets dev to the rows of x less mean, and returns the square of the length of each.
-func deviationsTo(dev, x *mat.Dense, mean []float64) (squares []float64) {
+// fromDeviations is closed for the deviations of the rows of x from mean(i), of which fit may overwrite either. Where rows are many, it
+// needs no copy of them.
+func fromDeviations[T any](ctx context.Context, name string, x *mat.Dense, mean func(row int) []float64, fit func(deviations) (T, error)) (T, error) {
 	n, d := x.Dims()
+	// Few columns save little, and up to 48 products are gonum's, of all rows at once. Of many, a block of rows takes long.
+	const least, most = 64, 1024
+	var dev deviations
+	if n >= d && d >= least && d <= most {
+		moment, squares, err := secondMoment(ctx, x, mean)
+		if err != nil {
+			var zero T
+			return zero, fmt.Errorf("%s: %w", name, err)
+		}
+		if squares/float64(n) >= metric.LeastNormal && squares <= math.MaxFloat64 { // else the rows may say why
+			dev = deviations{moment: moment, squares: squares}
+		}
+	}
+	return closed(ctx, name, n, d, func() *mat.Dense {
+		if dev.moment != nil {
+			return nil
+		}
+		rows := mat.NewDense(n, d, nil)
+		for _, s := range deviate(rows, x, 0, mean) {
+			dev.squares += s
+		}
+		return rows
+	}, func(rows *mat.Dense) (T, error) {
+		dev.rows = rows
+		t, err := fit(dev)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+		return t, err
+	})
+}
+
+// secondMoment returns Σ (xᵢ−mᵢ)(xᵢ−mᵢ)ᵀ and Σ ‖xᵢ−mᵢ‖², with the bits of deviate and matrix.Outer. It looks at ctx after
+// each block of rows.
+func secondMoment(ctx context.Context, x *mat.Dense, mean func(row int) []float64) (*mat.SymDense, float64, error) {
+	n, d := x.Dims()
+	const block = 256
+	c, dev := mat.NewSymDense(d, nil), mat.NewDense(min(n, block), d, nil)
+	var total float64
+	for lo := 0; lo < n; lo += block {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		part := dev.Slice(0, min(block, n-lo), 0, d).(*mat.Dense)
+		for _, s := range deviate(part, x, lo, mean) {
+			total += s
+		}
+		product.SyrkAdd(blas.Trans, part.RawMatrix(), c.RawSymmetric())
+	}
+	return c, total, nil
+}
+
+// deviate sets row i of dev to row first+i of x less its mean, and returns the square of the length of each.
+func deviate(dev, x *mat.Dense, first int, mean func(row int) []float64) (squares []float64) {
+	n, d := dev.Dims()
 	squares = make([]float64, n)
 	matrix.Rows(n, d, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			r := floats.SubTo(dev.RawRowView(i), x.RawRowView(i), mean)
+			r := floats.SubTo(dev.RawRowView(i), x.RawRowView(first+i), mean(first+i))
 			squares[i] = floats.Dot(r, r)
 		}
 	})
 	return squares
 }
 
+// always returns a function that returns mean for each row.
+func always(mean []float64) func(int) []float64 { return func(int) []float64 { return mean } }
+
 // centre subtracts the mean of the rows of x from each and returns it.
 func centre(x *mat.Dense) []float64 {
 	n, d := x.Dims()
-	mean := meanOf(x, upTo(n))
+	mean, _ := meansOf(x, nil)
 	matrix.Rows(n, d, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			floats.Sub(x.RawRowView(i), mean)
@@ -105,24 +163,50 @@ func centre(x *mat.Dense) []float64 {
 	return mean
 }
 
-// meanOf returns the mean of the given rows of x. It is taken about the first of
-// them, so that a constant feature has exactly its value as mean and deviations
+// meansOf returns the mean of the rows of x, and of each group the mean of its rows. A group has its rows in ascending order, and no row is
+// in two. A mean is taken about the first row, so that a constant feature has exactly its value as mean and deviations
 // that are exactly zero.
-func meanOf(x *mat.Dense, rows []int) []float64 {
-	_, d := x.Dims()
-	first := x.RawRowView(rows[0])
-	mean := make([]float64, d)
-	dev := make([]float64, d)
-	columns := max(128, d/(1+cores.Idle())) // that a core sums
-	cores.Do((d+columns-1)/columns, func(b int) {
-		from, to := b*columns, min((b+1)*columns, d)
+func meansOf(x *mat.Dense, groups [][]int) (mean []float64, each [][]float64) {
+	n, d := x.Dims()
+	sets := make([]struct { // the last one is all rows
+		mean, first []float64
+		weight      float64
+	}, len(groups)+1)
+	set := make([]int, n) // of each row
+	for i := range set {
+		set[i] = -1
+	}
+	for g, rows := range groups {
+		sets[g].weight, sets[g].first = 1/float64(len(rows)), x.RawRowView(rows[0])
 		for _, i := range rows {
-			floats.SubTo(dev[from:to], x.RawRowView(i)[from:to], first[from:to])
-			floats.AddScaled(mean[from:to], 1/float64(len(rows)), dev[from:to])
+			set[i] = g
+		}
+	}
+	sets[len(groups)].weight, sets[len(groups)].first = 1/float64(n), x.RawRowView(0)
+	each = make([][]float64, len(sets))
+	for g := range sets {
+		each[g] = make([]float64, d)
+		sets[g].mean = each[g]
+	}
+	const least = 1000 // columns of a core: of shorter parts of rows, the memory brings what lies between, too
+	columns := max(least, d/(1+cores.Idle()))
+	cores.Do(2*((d+columns-1)/columns), func(b int) {
+		from, to := b/2*columns, min((b/2+1)*columns, d)
+		dev := make([]float64, to-from)
+		for i, g := range set {
+			if b%2 == 0 {
+				g = len(groups)
+			}
+			if g >= 0 {
+				floats.SubTo(dev, x.RawRowView(i)[from:to], sets[g].first[from:to])
+				floats.AddScaled(sets[g].mean[from:to], sets[g].weight, dev)
+			}
 		}
 	})
-	floats.Add(mean, first)
-	return mean
+	for _, s := range sets {
+		floats.Add(s.mean, s.first)
+	}
+	return each[len(groups)], each[:len(groups)]
 }
 
 // upTo returns 0, 1, …, n−1.

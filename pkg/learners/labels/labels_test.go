@@ -3,6 +3,8 @@ package labels
 import (
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -69,11 +71,25 @@ func TestMeanOfConstants(t *testing.T) {
 	for i := range 7 {
 		x.Set(i, 0, 0.1)
 	}
-	if got := meanOf(x, upTo(7))[0]; got != 0.1 {
-		t.Errorf("mean of seven times 0.1 is %v", got)
+	if mean, _ := meansOf(x, nil); mean[0] != 0.1 {
+		t.Errorf("mean of seven times 0.1 is %v", mean[0])
 	}
-	if got := meanOf(mat.NewDense(3, 1, []float64{1, 2, 6}), []int{0, 2})[0]; got != 3.5 {
-		t.Errorf("mean of 1 and 6 is %v", got)
+	mean, each := meansOf(mat.NewDense(4, 1, []float64{1, 2, 6, 7}), [][]int{{0, 2}, {3}})
+	if mean[0] != 4 || each[0][0] != 3.5 || each[1][0] != 7 {
+		t.Errorf("means of 1, 2, 6 and 7, of 1 and 6, and of 7: %v, %v", mean, each)
+	}
+}
+
+// On two cores wide rows have the means of one, bit for bit.
+func TestMeansOnCores(t *testing.T) {
+	x := normal(rand.New(rand.NewPCG(8, 7)), 9, 2500)
+	groups := [][]int{{0, 3, 4}, {1, 8}}
+	before := runtime.GOMAXPROCS(1)
+	defer runtime.GOMAXPROCS(before)
+	want, wants := meansOf(x, groups)
+	runtime.GOMAXPROCS(2)
+	if mean, each := meansOf(x, groups); !slices.Equal(mean, want) || !slices.EqualFunc(each, wants, slices.Equal) {
+		t.Error("other bits")
 	}
 }
 

@@ -7,12 +7,10 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/matrix"
-	"metriclab/internal/product"
 	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 )
@@ -70,8 +68,7 @@ func FitPCA(ctx context.Context, x mat.Matrix, k int) (*PCA, error) {
 
 // finiteMean returns the mean of the rows of x, and the error of metric.CheckFinite.
 func finiteMean(x *mat.Dense) ([]float64, error) {
-	n, _ := x.Dims()
-	mean := meanOf(x, upTo(n))
+	mean, _ := meansOf(x, nil)
 	for _, v := range mean { // NaN or infinite if one of its terms is
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return mean, metric.CheckFinite(x)
@@ -80,62 +77,21 @@ func finiteMean(x *mat.Dense) ([]float64, error) {
 	return mean, nil
 }
 
-// principalOf returns what principal does for the deviations of the rows of x from mean. Where rows are many, it needs no copy of them.
+// principalOf returns what principal does for the deviations of the rows of x from mean.
 func principalOf(ctx context.Context, name string, x *mat.Dense, mean []float64, k int) (eigenpairs, error) {
-	n, d := x.Dims()
-	// Few columns save little, and up to 48 products are gonum's, of all rows at once. Of many, a block of rows takes long.
-	const least, most = 64, 1024
-	var moment *mat.SymDense // nil if the deviations themselves are needed
-	var total float64
-	if n >= d && d >= least && d <= most {
-		c, squares, err := secondMoment(ctx, x, mean)
+	n, _ := x.Dims()
+	return fromDeviations(ctx, name, x, always(mean), func(dev deviations) (eigenpairs, error) {
+		if dev.moment == nil {
+			return principal(dev.rows, dev.squares, k)
+		}
+		dev.moment.ScaleSym(1/float64(n), dev.moment)
+		e, err := topEigen(dev.moment, k)
 		if err != nil {
-			return eigenpairs{}, fmt.Errorf("%s: %w", name, err)
+			return eigenpairs{}, err
 		}
-		if squares/float64(n) >= metric.LeastNormal {
-			moment, total = c, squares
-		}
-	}
-	return closed(ctx, name, n, d, func() (dev *mat.Dense) {
-		if moment == nil {
-			dev, total = deviations(x, mean)
-		}
-		return dev
-	}, func(dev *mat.Dense) (e eigenpairs, err error) {
-		if moment == nil {
-			e, err = principal(dev, total, k)
-		} else if err = checkSpread(total, n, nil); err == nil {
-			if e, err = topEigen(moment, k); err == nil {
-				e.vectors = settle(e.values, e.vectors, n, false)
-			}
-		}
-		if err != nil {
-			return eigenpairs{}, fmt.Errorf("%s: %w", name, err)
-		}
+		e.vectors = settle(e.values, e.vectors, n, false)
 		return e, nil
 	})
-}
-
-// secondMoment returns (1/n) Σ (xᵢ−m)(xᵢ−m)ᵀ and Σ ‖xᵢ−m‖², with the bits of deviations and matrix.Outer. It looks at ctx after
-// each block of rows.
-func secondMoment(ctx context.Context, x *mat.Dense, m []float64) (*mat.SymDense, float64, error) {
-	n, d := x.Dims()
-	const block = 256
-	c, dev := mat.NewSymDense(d, nil), mat.NewDense(min(n, block), d, nil)
-	var total float64
-	for lo := 0; lo < n; lo += block {
-		if err := ctx.Err(); err != nil {
-			return nil, 0, err
-		}
-		rows := min(block, n-lo)
-		part := dev.Slice(0, rows, 0, d).(*mat.Dense)
-		for _, s := range deviationsTo(part, x.Slice(lo, lo+rows, 0, d).(*mat.Dense), m) {
-			total += s
-		}
-		product.SyrkAdd(blas.Trans, part.RawMatrix(), c.RawSymmetric())
-	}
-	c.ScaleSym(1/float64(n), c)
-	return c, total, nil
 }
 
 // checkSpread returns an error unless the sum of squares of n rows is in the range of float64. differ tells whether it is not 0 in exact arithmetic.

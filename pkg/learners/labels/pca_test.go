@@ -72,11 +72,19 @@ func TestPCA(t *testing.T) {
 func TestSecondMoment(t *testing.T) {
 	for _, n := range []int{100, 256, 700} {
 		x := stretched(rand.New(rand.NewPCG(6, 7)), n, 70)
-		mean, err := finiteMean(x)
-		if err != nil {
-			t.Fatal(err)
+		mean := func(row int) []float64 { return x.RawRowView((row + 7) % n) }
+		dev := mat.NewDense(n, 70, nil)
+		var want float64
+		for _, s := range deviate(dev, x, 0, mean) {
+			want += s
 		}
-		dev, want := deviations(x, mean)
+		for i := range n {
+			for j, v := range mean(i) {
+				if dev.At(i, j) != x.At(i, j)-v {
+					t.Fatalf("%d rows: deviation %d, %d is %v, want %v", n, i, j, dev.At(i, j), x.At(i, j)-v)
+				}
+			}
+		}
 		c, total, err := secondMoment(t.Context(), x, mean)
 		if err != nil || total != want {
 			t.Errorf("%d rows: sum of squares %v, want %v (%v)", n, total, want, err)
@@ -85,13 +93,13 @@ func TestSecondMoment(t *testing.T) {
 		if strings.Contains(product.Path(), "without FMA") {
 			same = func(a, b mat.Matrix) bool { return mat.EqualApprox(a, b, pcaTol) }
 		}
-		if !same(c, matrix.Outer(1/float64(n), dev.T())) {
+		if !same(c, matrix.Outer(1, dev.T())) {
 			t.Errorf("%d rows: other bits than at once", n)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := secondMoment(ctx, mat.NewDense(3, 3, nil), make([]float64, 3)); !errors.Is(err, context.Canceled) {
+	if _, _, err := secondMoment(ctx, mat.NewDense(3, 3, nil), always(make([]float64, 3))); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: error %v", err)
 	}
 }
