@@ -22,9 +22,10 @@ var (
 	waiting  []*helper // for another call
 )
 
-// spins is how often a goroutine looks for what it waits for before it sleeps: some 50 µs. To wake it on another core takes
-// about as long, and many a call of Do is over by then.
-const spins = 1 << 15
+// spins is how often a goroutine looks for what it waits for before it sleeps: some .2 ms. To wake it on another core takes
+// a quarter of that, and many a call of Do is over by then. A fit that does between two calls what one core must do, such as
+// an eigendecomposition of order 64, finds it awake.
+const spins = 1 << 17
 
 // spin reports whether ready became true.
 func spin(ready func() bool) bool {
