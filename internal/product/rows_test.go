@@ -35,10 +35,10 @@ func TestDotRows(t *testing.T) {
 	}
 }
 
-// TestRows: AddRows, AddToRows and DotsAt have the bits of gonum on every path, and change nothing else.
+// TestRows: AddRows and DotsAt have the bits of gonum on every path, and change nothing else.
 func TestRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 28))
-	for cols := range 40 {
+	for cols := range 90 {
 		for _, special := range []bool{false, true} {
 			a, v := random(r, 9, cols, cols+r.IntN(3)+1), random(r, 1, cols, cols+1)
 			if special {
@@ -50,10 +50,9 @@ func TestRows(t *testing.T) {
 			}
 			c := random(r, 1, len(at), len(at)+1).Data[:len(at)]
 			row := func(data []float64, i int32) []float64 { return data[int(i)*a.Stride:][:cols] }
-			y, to, dots := slices.Clone(v.Data), slices.Clone(a.Data), make([]float64, len(at))
+			y, dots := slices.Clone(v.Data), make([]float64, len(at))
 			for q, i := range at {
 				floats.AddScaled(y[:cols], c[q], row(a.Data, i))
-				floats.AddScaled(row(to, i), c[q], v.Data[:cols])
 				dots[q] = floats.Dot(row(a.Data, i), v.Data[:cols])
 			}
 			for _, p := range append([]path{viaGonum}, paths()...) {
@@ -66,12 +65,6 @@ func TestRows(t *testing.T) {
 				addRows(p, got[:cols], c, a, at)
 				if i := differ(got, y); i >= 0 {
 					t.Errorf("path %d, %d columns, special values %v: element %d of the sum is %v, gonum's is %v", p, cols, special, i, got[i], y[i])
-				}
-				b := a
-				b.Data = slices.Clone(a.Data)
-				addToRows(p, b, at, c, v.Data[:cols])
-				if i := differ(b.Data, to); i >= 0 {
-					t.Errorf("path %d, %d columns, special values %v: element %d of the rows is %v, gonum's is %v", p, cols, special, i, b.Data[i], to[i])
 				}
 			}
 		}
@@ -102,15 +95,15 @@ func TestAddScaled(t *testing.T) {
 
 // An index that is no row is refused on every path, wherever it stands.
 func TestRowsRefuse(t *testing.T) {
-	a := random(rand.New(rand.NewPCG(5, 6)), 6, 21, 21)
-	x := make([]float64, 21)
+	a := random(rand.New(rand.NewPCG(5, 6)), 6, 53, 53)
+	x := make([]float64, 53)
 	for _, bad := range []int32{-1, 6, math.MinInt32, math.MaxInt32} {
 		for place := range 9 {
 			at, c := make([]int32, 9), make([]float64, 9)
 			at[place] = bad
 			for _, p := range append([]path{viaGonum}, paths()...) {
 				for name, call := range map[string]func(){
-					"addRows": func() { addRows(p, x, c, a, at) }, "addToRows": func() { addToRows(p, a, at, c, x) }, "dotsAt": func() { dotsAt(p, c, a, at, x) },
+					"addRows": func() { addRows(p, x, c, a, at) }, "dotsAt": func() { dotsAt(p, c, a, at, x) },
 				} {
 					func() {
 						defer func() {

@@ -117,16 +117,16 @@ func demandMatrix(function string, m mat.Matrix) {
 }
 
 func eigenSym(m mat.Symmetric) (values []float64, eig *spectral.EigenSym, err error) {
-	n := m.SymmetricDim()
-	for i := range n {
-		for j := i; j < n; j++ {
-			if a := m.At(i, j); math.IsNaN(a) || math.IsInf(a, 0) {
-				return nil, nil, fmt.Errorf("metric: entry (%d, %d) is %v, want a finite number", i, j, a)
-			}
-		}
-	}
 	eig = new(spectral.EigenSym)
 	if !eig.Factorize(m, true) {
+		n := m.SymmetricDim()
+		for i := range n {
+			for j := i; j < n; j++ {
+				if a := m.At(i, j); notFinite(a) {
+					return nil, nil, fmt.Errorf("metric: entry (%d, %d) is %v, want a finite number", i, j, a)
+				}
+			}
+		}
 		return nil, nil, errors.New("metric: eigendecomposition did not converge")
 	}
 	return eig.Values(nil), eig, nil

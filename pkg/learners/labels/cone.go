@@ -330,27 +330,18 @@ const blockRows, mostBlocks, blockColumns = 64, 4, 256
 // productRows is how many rows of a product are computed between two looks at a context.
 const productRows = 256
 
-// mulRows sets dst to ab, unless ctx ends before.
-func mulRows(ctx context.Context, dst, a *mat.Dense, b mat.Matrix) {
-	n, k := a.Dims()
-	_, m := b.Dims()
-	cores.Do((n+productRows-1)/productRows, func(block int) {
-		if lo := block * productRows; ctx.Err() == nil {
-			hi := min(lo+productRows, n)
-			matrix.MulTo(dst.Slice(lo, hi, 0, m).(*mat.Dense), a.Slice(lo, hi, 0, k), b)
-		}
-	})
-}
-
 // mulTrans returns aᵀb, unless ctx ends before.
 func mulTrans(ctx context.Context, a, b *mat.Dense) *mat.Dense {
 	n, k := a.Dims()
 	_, m := b.Dims()
 	dst := mat.NewDense(k, m, nil)
-	for lo := 0; lo < k && ctx.Err() == nil; lo += productRows {
-		hi := min(lo+productRows, k)
-		matrix.MulTo(dst.Slice(lo, hi, 0, m).(*mat.Dense), a.Slice(0, n, lo, hi).T(), b)
-	}
+	rows := min(productRows, max(24, (k+cores.Idle())/(1+cores.Idle()))) // of dst
+	cores.Do((k+rows-1)/rows, func(block int) {
+		if lo := block * rows; ctx.Err() == nil {
+			hi := min(lo+rows, k)
+			matrix.MulTo(dst.Slice(lo, hi, 0, m).(*mat.Dense), a.Slice(0, n, lo, hi).T(), b)
+		}
+	})
 	return dst
 }
 

@@ -275,6 +275,8 @@ const (
 	lmnnStuck = 5
 	// lmnnShare is how many rows a core takes at a time.
 	lmnnShare = 16
+	// lmnnMoves is how many rows it multiplies by the metric together.
+	lmnnMoves = 144
 )
 
 // lmnnFit is the objective in coordinates of its own, as convex: with envelopes, and over the
@@ -299,7 +301,7 @@ type lmnnFit struct {
 	sq        []float64  // x_iᵀmx_i
 	block     *mat.Dense
 	laplacian *mat.Dense
-	degree    []float64
+	edges     lmnnEdges
 	wide      *mat.Dense // x with columns of zeros up to a multiple of 4, which is what the assembly takes
 	sums      *mat.Dense // and the Laplacian
 	shares    []lmnnRows // as many as there are shares of lmnnShare rows
@@ -407,7 +409,6 @@ func newLMNNFit(ctx context.Context, x *mat.Dense, y []int, targets [][]int, mu,
 	f.near, f.shift, f.alpha = make([][]int32, n), make([]multipliers, n), make([]multipliers, n)
 	f.product, f.sq = mat.NewDense(n, r, nil), make([]float64, n)
 	f.block = mat.NewDense(blocks, n, nil)
-	f.degree = make([]float64, n)
 	f.shares = make([]lmnnRows, (n+lmnnShare-1)/lmnnShare)
 	return f, c, nil
 }
@@ -438,6 +439,9 @@ func (f *lmnnFit) run(p LMNNParams) (learners.Status, error) {
 			return learners.NoProgress, nil
 		}
 		waits = f.adapt(d, inside, outside, stuck > 0, waits)
+		if err := f.ctx.Err(); err != nil {
+			return learners.NotRun, err
+		}
 		moved, err := f.descend(d, p)
 		if err != nil {
 			return learners.NotRun, err
@@ -523,9 +527,15 @@ func (f *lmnnFit) descend(d *descent, p LMNNParams) (some bool, err error) {
 
 // move makes product and sq those of m.
 func (f *lmnnFit) move(m *mat.SymDense) {
-	mulRows(f.ctx, f.product, f.x, mat.DenseCopyOf(m)) // one copy for all blocks of rows
-	_, r := f.x.Dims()
-	matrix.Rows(len(f.sq), r, func(lo, hi int) {
+	n, r := f.x.Dims()
+	var whole mat.Dense // one for all blocks of rows
+	whole.SetRawMatrix(complete(m))
+	cores.Do((n+lmnnMoves-1)/lmnnMoves, func(b int) {
+		lo, hi := b*lmnnMoves, min((b+1)*lmnnMoves, n)
+		if f.ctx.Err() != nil {
+			return
+		}
+		matrix.MulTo(f.product.Slice(lo, hi, 0, r).(*mat.Dense), f.x.Slice(lo, hi, 0, r), &whole)
 		for i := lo; i < hi; i++ {
 			f.sq[i] = floats.Dot(f.x.RawRowView(i), f.product.RawRowView(i))
 		}
@@ -539,26 +549,40 @@ func (f *lmnnFit) move(m *mat.SymDense) {
 // of a hinge [z]₊, w its width and s the multiplier.
 func (f *lmnnFit) value(m *mat.SymDense) float64 {
 	f.move(m)
-	// Few shares at a time, so that their terms stay in the caches. The sum has its terms in the order of the rows, impostors and targets.
+	// Few shares at a time, so that their terms stay in the caches: while they are made, those of the shares before are summed, in
+	// the order of the rows, impostors and targets.
 	var push float64
+	var before []lmnnRows
 	group := 1 + 3*cores.Idle()
-	for top := 0; top < len(f.shares); top += group {
-		some := f.shares[:min(group, len(f.shares)-top)]
-		cores.Do(len(some), func(k int) { f.hinges(top+k, &some[k]) })
-		for i := range some {
-			for _, t := range some[i].terms {
-				for q := range t.count {
-					for n := len(t.all) / t.planes; q < len(t.all); q += n {
-						push += t.all[q]
-					}
-				}
+	for top := 0; top < len(f.shares)+group; top += group {
+		some := f.shares[min(top, len(f.shares)):min(top+group, len(f.shares))]
+		cores.Do(1+len(some), func(k int) {
+			if k > 0 {
+				f.hinges(top+k-1, &some[k-1])
+				return
 			}
-		}
+			push = sumTerms(push, before)
+		})
+		before = some
 	}
 	if f.ctx.Err() != nil {
 		return math.Inf(-1) // which ends a line search
 	}
 	return f.pullOf(m) + f.mu*push
+}
+
+// sumTerms returns sum and the terms of some shares.
+func sumTerms(sum float64, shares []lmnnRows) float64 {
+	for i := range shares {
+		for _, t := range shares[i].terms {
+			for q := range t.count {
+				for n := len(t.all) / t.planes; q < len(t.all); q += n {
+					sum += t.all[q]
+				}
+			}
+		}
+	}
+	return sum
 }
 
 // hinges sets the multipliers of a share of the rows, and the terms of x to theirs.
@@ -606,15 +630,29 @@ func (f *lmnnFit) pullOf(m *mat.SymDense) float64 {
 // gradient is C + μ Σ α(v_ij v_ijᵀ − v_il v_ilᵀ) = C + xᵀΛx, Λ the Laplacian of a graph with
 // weights of both signs.
 func (f *lmnnFit) gradient(g *mat.SymDense) {
-	n, parts := len(f.near), 1+cores.Idle()
-	f.laplacian.Zero()
-	clear(f.degree)
-	cores.Do(parts, func(p int) { f.graph(p*n/parts, (p+1)*n/parts) })
+	f.graph()
 	if f.ctx.Err() != nil {
 		return
 	}
-	for i, w := range f.degree {
-		floats.AddScaled(f.laplacian.RawRowView(i), w, f.x.RawRowView(i))
+	n, _ := f.x.Dims()
+	cores.Do((n+lmnnShare-1)/lmnnShare, func(share int) {
+		if f.ctx.Err() != nil {
+			return
+		}
+		for i := share * lmnnShare; i < min((share+1)*lmnnShare, n); i++ {
+			at, w := f.edges.at[f.edges.first[i]:f.edges.first[i+1]], f.edges.w[f.edges.first[i]:f.edges.first[i+1]]
+			var degree float64
+			for _, w := range w {
+				degree -= w
+			}
+			sum := f.sums.RawRowView(i)
+			clear(sum)
+			product.AddRows(sum, w, f.wide.RawMatrix(), at)
+			floats.AddScaled(f.laplacian.RawRowView(i), degree, f.x.RawRowView(i))
+		}
+	})
+	if f.ctx.Err() != nil {
+		return
 	}
 	symmetric(g, mulTrans(f.ctx, f.x, f.laplacian))
 	for k, c := range f.pull {
@@ -622,54 +660,70 @@ func (f *lmnnFit) gradient(g *mat.SymDense) {
 	}
 }
 
-// graph sets rows from to end of Λx, but for its diagonal. Whatever the parts, a row has its terms in the order of the rows
-// whose edges they are.
-func (f *lmnnFit) graph(from, end int) {
-	var weights []float64
-	for i, alpha := range f.alpha {
-		if len(alpha.at) == 0 {
-			continue
-		}
-		if f.ctx.Err() != nil {
-			return
-		}
-		weights = weights[:0]
-		for _, w := range alpha.impostors {
-			weights = append(weights, f.mu*w)
-		}
-		f.edges(from, end, i, alpha.at, weights)
-		for j, t := range f.targets[i] {
-			w := -f.mu * alpha.targets[j]
-			f.edge(from, end, i, t, w)
-			f.edge(from, end, t, i, w)
-		}
-	}
+// lmnnEdges are the edges of a graph twice, at both ends.
+type lmnnEdges struct {
+	first []int     // those of row i are numbers first[i] to first[i+1]
+	at    []int32   // the other ends
+	w     []float64 // weights in Λ
+	next  [][]int   // of each part of the rows, and each row: where its next edge goes
 }
 
-// edges adds edges from i to others, ascending, whose weights in Λ are given, to rows from to end of Λx and of the degrees.
-func (f *lmnnFit) edges(from, end, i int, others []int32, weights []float64) {
-	if i >= from && i < end {
-		degree := f.degree[i]
-		for _, w := range weights {
-			degree -= w
+// graph sets the edges, those of each row in the order of the rows whose multipliers they have. Parts of the rows count theirs, and then fill the
+// places that are left to them.
+func (f *lmnnFit) graph() {
+	n, parts, e := len(f.alpha), 1+cores.Idle(), &f.edges
+	for len(e.next) < parts {
+		e.next = append(e.next, make([]int, n))
+	}
+	each := func(part int, do func(next []int, i int, alpha *multipliers)) {
+		for i := part * n / parts; i < (part+1)*n/parts && f.ctx.Err() == nil; i++ {
+			if alpha := &f.alpha[i]; len(alpha.at) > 0 {
+				do(e.next[part], i, alpha)
+			}
 		}
-		f.degree[i] = degree
-		product.AddRows(f.sums.RawRowView(i), weights, f.wide.RawMatrix(), others)
 	}
-	lo, _ := slices.BinarySearch(others, int32(from))
-	hi, _ := slices.BinarySearch(others, int32(end))
-	for q, j := range others[lo:hi] {
-		f.degree[j] -= weights[lo+q]
+	cores.Do(parts, func(part int) {
+		clear(e.next[part])
+		each(part, func(next []int, i int, alpha *multipliers) {
+			next[i] += len(alpha.at) + len(f.targets[i])
+			for _, l := range alpha.at {
+				next[l]++
+			}
+			for _, t := range f.targets[i] {
+				next[t]++
+			}
+		})
+	})
+	e.first = append(e.first[:0], 0)
+	all := 0
+	for i := range n {
+		for _, next := range e.next[:parts] {
+			next[i], all = all, all+next[i]
+		}
+		e.first = append(e.first, all)
 	}
-	product.AddToRows(f.sums.RawMatrix(), others[lo:hi], weights[lo:hi], f.wide.RawRowView(i))
-}
-
-// edge adds the edge from i to j, whose weight in Λ is w, to row i of Λx and to its degree, if that is one from from to end.
-func (f *lmnnFit) edge(from, end, i, j int, w float64) {
-	if i >= from && i < end {
-		f.degree[i] -= w
-		floats.AddScaled(f.sums.RawRowView(i), w, f.wide.RawRowView(j))
-	}
+	e.at, e.w = slices.Grow(e.at[:0], all)[:all], slices.Grow(e.w[:0], all)[:all]
+	cores.Do(parts, func(part int) {
+		each(part, func(next []int, i int, alpha *multipliers) {
+			add := func(row, other int, w float64) {
+				k := next[row]
+				next[row] = k + 1
+				e.at[k], e.w[k] = int32(other), w
+			}
+			k := next[i]
+			next[i] += copy(e.at[k:], alpha.at)
+			for q, l := range alpha.at {
+				w := f.mu * alpha.impostors[q]
+				e.w[k+q] = w
+				add(int(l), i, w)
+			}
+			for j, t := range f.targets[i] {
+				w := -f.mu * alpha.targets[j]
+				add(i, t, w)
+				add(t, i, w)
+			}
+		})
+	})
 }
 
 // padded returns a matrix n×r, and the same with columns of zeros up to a multiple of 4.
@@ -681,21 +735,27 @@ func padded(n, r int) (m, all *mat.Dense) {
 // bound takes the weights α at the point of d for bounds on F(M) + ρ·tr(MΣ). It returns a lower bound
 // on the objective with envelopes, over the metrics within the radius of d.m.
 func (f *lmnnFit) bound(d *descent) (float64, error) {
-	var sum, sq, mixed, shifts float64
-	longest := 0
-	for i, near := range f.near {
-		longest = max(longest, len(near)*len(f.targets[i]))
-	}
-	alphas, shifted := make([]float64, longest), make([]float64, longest)
-	for i, near := range f.near {
-		k := len(f.targets[i])
-		alpha, shift := alphas[:len(near)*k], shifted[:len(near)*k]
-		f.alpha[i].all(alpha, near, k)
-		f.shift[i].all(shift, near, k)
-		sum += floats.Sum(alpha)
-		sq += floats.Dot(alpha, alpha)
-		mixed += floats.Dot(alpha, shift)
-		shifts += floats.Dot(shift, shift)
+	type rowSums struct{ alpha, squares, mixed, shifts float64 }
+	rows := make([]rowSums, len(f.near))
+	cores.With((len(rows)+lmnnShare-1)/lmnnShare, func() func(int) {
+		var alphas, shifts []float64
+		return func(share int) {
+			for i := share * lmnnShare; i < min((share+1)*lmnnShare, len(rows)); i++ {
+				k := len(f.targets[i])
+				alphas, shifts = slices.Grow(alphas[:0], len(f.near[i])*k), slices.Grow(shifts[:0], len(f.near[i])*k)
+				alpha, shift := alphas[:len(f.near[i])*k], shifts[:len(f.near[i])*k]
+				f.alpha[i].all(alpha, f.near[i], k)
+				f.shift[i].all(shift, f.near[i], k)
+				rows[i] = rowSums{floats.Sum(alpha), floats.Dot(alpha, alpha), floats.Dot(alpha, shift), floats.Dot(shift, shift)}
+			}
+		}
+	})
+	var sums rowSums
+	for _, r := range rows {
+		sums.alpha += r.alpha
+		sums.squares += r.squares
+		sums.mixed += r.mixed
+		sums.shifts += r.shifts
 	}
 	radius := f.radius(d.m)
 	r := len(f.pull)
@@ -722,9 +782,9 @@ func (f *lmnnFit) bound(d *descent) (float64, error) {
 			return
 		}
 		theta := 1 / max(1, -eig.Values(nil)[0])
-		f.lower[k] = max(f.lower[k], theta*f.mu*sum)
-		apart := theta*theta*sq - 2*theta*mixed + shifts // Σ (θα − s)²
-		smooth[k] = f.mu*(theta*sum-f.width/2*apart) - rho*radius
+		f.lower[k] = max(f.lower[k], theta*f.mu*sums.alpha)
+		apart := theta*theta*sums.squares - 2*theta*sums.mixed + sums.shifts // Σ (θα − s)²
+		smooth[k] = f.mu*(theta*sums.alpha-f.width/2*apart) - rho*radius
 	})
 	if err := f.ctx.Err(); err != nil {
 		return 0, err
@@ -838,7 +898,7 @@ func (f *lmnnFit) visit(x *lmnnFound, i int, d []float64) {
 	}
 	f.near[i] = near
 	x.impostors += len(near)
-	x.bytes += limits.Product(len(near), 16+16*k)
+	x.bytes += limits.Product(len(near), 28+16*k)
 }
 
 // each calls visit with the squared distances of blockRows rows from lo on to all rows under m, a row of the matrix each. It
