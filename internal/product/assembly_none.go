@@ -40,6 +40,10 @@ func addRowsAVX2(int, *int32, *float64, int, *float64, int, int, *float64) bool 
 	panic("product: no assembly")
 }
 
+func addToRowsAVX2(int, *int32, *float64, int, *float64, int, int, *float64) bool {
+	panic("product: no assembly")
+}
+
 func copyAVX2(int, *float64, int, *float64) { panic("product: no assembly") }
 
 func copyAVX512(int, *float64, int, *float64) { panic("product: no assembly") }

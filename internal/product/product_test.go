@@ -294,7 +294,7 @@ func TestPanics(t *testing.T) {
 		{"result", "a is 2×3, with vectors of lengths 3 and 0", func() { Gemv(make([]float64, 3), a, make([]float64, 3)) }},
 		{"sum", "vectors of lengths 2 and 3", func() { AddScaled(make([]float64, 2), 1, make([]float64, 3)) }},
 		{"row beyond", "row 2 of 2", func() { AddRows(make([]float64, 3), make([]float64, 2), a, []int32{0, 2}) }},
-		{"row before", "row -1 of 2", func() { AddRows(make([]float64, 3), make([]float64, 1), a, []int32{-1}) }},
+		{"row before", "row -1 of 2", func() { AddToRows(a, []int32{-1}, make([]float64, 1), make([]float64, 3)) }},
 		{"row beyond, of four", "row 2 of 2", func() { DotsAt(make([]float64, 9), a, []int32{0, 1, 0, 1, 1, 0, 2, 0, 1}, make([]float64, 3)) }},
 		{"row before, of four", "row -1 of 2", func() { DotsAt(make([]float64, 4), a, []int32{0, 1, -1, 1}, make([]float64, 3)) }},
 		{"numbers of rows", "a is 2×3, with 1 rows and vectors of lengths 2 and 3", func() { DotsAt(make([]float64, 2), a, []int32{1}, make([]float64, 3)) }},

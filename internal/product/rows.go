@@ -44,6 +44,24 @@ func addRows(p path, y, c []float64, a blas64.General, at []int32) {
 	}
 }
 
+// AddToRows adds x to the rows of A with the indices at, each time multiplied by its number of c, with the bits of gonum's floats.AddScaled,
+// one row after the other. It panics if lengths differ, an index is not a row of A, or A is malformed. x must not overlap those rows.
+func AddToRows(a blas64.General, at []int32, c, x []float64) { addToRows(current, a, at, c, x) }
+
+func addToRows(p path, a blas64.General, at []int32, c, x []float64) {
+	checkAt(a, at, c, x)
+	whole := 0
+	if p >= viaAVX2 && len(at) > 0 && a.Rows > 0 && a.Cols >= 4 && addToRowsAVX2(len(at), &at[0], &c[0], a.Cols&^3, &a.Data[0], a.Stride, a.Rows, &x[0]) {
+		if whole = a.Cols &^ 3; whole == a.Cols {
+			return
+		}
+	}
+	checkRows(a, at)
+	for q, i := range at {
+		floats.AddScaled(rowOf(a, i)[whole:], c[q], x[whole:])
+	}
+}
+
 // DotRows sets dst to Ax, with the bits of gonum's floats.Dot for each row. It panics if lengths differ, or if A is malformed.
 func DotRows(dst []float64, a blas64.General, x []float64) { dotRows(current, dst, a, x) }
 

@@ -35,7 +35,7 @@ func TestDotRows(t *testing.T) {
 	}
 }
 
-// TestRows: AddRows and DotsAt have the bits of gonum on every path, and change nothing else.
+// TestRows: AddRows, AddToRows and DotsAt have the bits of gonum on every path, and change nothing else.
 func TestRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 28))
 	for cols := range 90 {
@@ -50,9 +50,10 @@ func TestRows(t *testing.T) {
 			}
 			c := random(r, 1, len(at), len(at)+1).Data[:len(at)]
 			row := func(data []float64, i int32) []float64 { return data[int(i)*a.Stride:][:cols] }
-			y, dots := slices.Clone(v.Data), make([]float64, len(at))
+			y, to, dots := slices.Clone(v.Data), slices.Clone(a.Data), make([]float64, len(at))
 			for q, i := range at {
 				floats.AddScaled(y[:cols], c[q], row(a.Data, i))
+				floats.AddScaled(row(to, i), c[q], v.Data[:cols])
 				dots[q] = floats.Dot(row(a.Data, i), v.Data[:cols])
 			}
 			for _, p := range append([]path{viaGonum}, paths()...) {
@@ -65,6 +66,12 @@ func TestRows(t *testing.T) {
 				addRows(p, got[:cols], c, a, at)
 				if i := differ(got, y); i >= 0 {
 					t.Errorf("path %d, %d columns, special values %v: element %d of the sum is %v, gonum's is %v", p, cols, special, i, got[i], y[i])
+				}
+				b := a
+				b.Data = slices.Clone(a.Data)
+				addToRows(p, b, at, c, v.Data[:cols])
+				if i := differ(b.Data, to); i >= 0 {
+					t.Errorf("path %d, %d columns, special values %v: element %d of the rows is %v, gonum's is %v", p, cols, special, i, b.Data[i], to[i])
 				}
 			}
 		}
@@ -103,7 +110,7 @@ func TestRowsRefuse(t *testing.T) {
 			at[place] = bad
 			for _, p := range append([]path{viaGonum}, paths()...) {
 				for name, call := range map[string]func(){
-					"addRows": func() { addRows(p, x, c, a, at) }, "dotsAt": func() { dotsAt(p, c, a, at, x) },
+					"addRows": func() { addRows(p, x, c, a, at) }, "addToRows": func() { addToRows(p, a, at, c, x) }, "dotsAt": func() { dotsAt(p, c, a, at, x) },
 				} {
 					func() {
 						defer func() {

@@ -54,6 +54,11 @@ func gerGemvBothAVX2(m int, n int, a *float64, stride int, s *float64, t *float6
 //go:noescape
 func addRowsAVX2(n int, at *int32, c *float64, cols int, a *float64, stride int, rows int, x *float64) (done bool)
 
+// addToRowsAVX2 adds x, of cols numbers, to the rows of A with the n ≥ 1 indices at, each time times a number of c. Cols is a multiple of 4, and products are rounded. It ends at an index that is none of so many rows, and reports whether there is none.
+//
+//go:noescape
+func addToRowsAVX2(n int, at *int32, c *float64, cols int, a *float64, stride int, rows int, x *float64) (done bool)
+
 // packAVX2 transposes 4 rows of n numbers, n a multiple of 4 and at least 4, that are stride apart, to n rows of 4, width apart.
 //
 //go:noescape

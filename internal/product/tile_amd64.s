@@ -1293,62 +1293,6 @@ TEXT ·addRowsAVX2(SB), NOSPLIT, $0-65
 	XORB DI, DI
 	SHLQ $0x03, DX
 
-columns32:
-	SUBQ    $0x00000020, AX
-	JL      next32
-	MOVQ    n+0(FP), R8
-	MOVQ    at+8(FP), R9
-	MOVQ    c+16(FP), R10
-	VMOVUPD (BX), Y0
-	VMOVUPD 32(BX), Y1
-	VMOVUPD 64(BX), Y2
-	VMOVUPD 96(BX), Y3
-	VMOVUPD 128(BX), Y4
-	VMOVUPD 160(BX), Y5
-	VMOVUPD 192(BX), Y6
-	VMOVUPD 224(BX), Y7
-
-rows32:
-	MOVLQSX      (R9), R11
-	CMPQ         R11, SI
-	JAE          end
-	IMULQ        DX, R11
-	VBROADCASTSD (R10), Y8
-	VMULPD       (CX)(R11*1), Y8, Y9
-	VADDPD       Y9, Y0, Y0
-	VMULPD       32(CX)(R11*1), Y8, Y9
-	VADDPD       Y9, Y1, Y1
-	VMULPD       64(CX)(R11*1), Y8, Y9
-	VADDPD       Y9, Y2, Y2
-	VMULPD       96(CX)(R11*1), Y8, Y9
-	VADDPD       Y9, Y3, Y3
-	VMULPD       128(CX)(R11*1), Y8, Y9
-	VADDPD       Y9, Y4, Y4
-	VMULPD       160(CX)(R11*1), Y8, Y9
-	VADDPD       Y9, Y5, Y5
-	VMULPD       192(CX)(R11*1), Y8, Y9
-	VADDPD       Y9, Y6, Y6
-	VMULPD       224(CX)(R11*1), Y8, Y8
-	VADDPD       Y8, Y7, Y7
-	ADDQ         $0x04, R9
-	ADDQ         $0x08, R10
-	DECQ         R8
-	JNZ          rows32
-	VMOVUPD      Y0, (BX)
-	VMOVUPD      Y1, 32(BX)
-	VMOVUPD      Y2, 64(BX)
-	VMOVUPD      Y3, 96(BX)
-	VMOVUPD      Y4, 128(BX)
-	VMOVUPD      Y5, 160(BX)
-	VMOVUPD      Y6, 192(BX)
-	VMOVUPD      Y7, 224(BX)
-	ADDQ         $0x00000100, BX
-	ADDQ         $0x00000100, CX
-	JMP          columns32
-
-next32:
-	ADDQ $0x00000020, AX
-
 columns16:
 	SUBQ    $0x00000010, AX
 	JL      next16
@@ -1410,6 +1354,91 @@ rows4:
 	DECQ         R8
 	JNZ          rows4
 	VMOVUPD      Y0, (BX)
+	ADDQ         $0x00000020, BX
+	ADDQ         $0x00000020, CX
+	JMP          columns4
+
+next4:
+	ADDQ $0x00000004, AX
+	INCB DI
+
+end:
+	MOVB DI, done+64(FP)
+	VZEROUPPER
+	RET
+
+// func addToRowsAVX2(n int, at *int32, c *float64, cols int, a *float64, stride int, rows int, x *float64) (done bool)
+// Requires: AVX
+TEXT ·addToRowsAVX2(SB), NOSPLIT, $0-65
+	MOVQ cols+24(FP), AX
+	MOVQ a+32(FP), CX
+	MOVQ stride+40(FP), DX
+	MOVQ x+56(FP), BX
+	MOVQ rows+48(FP), SI
+	XORB DI, DI
+	SHLQ $0x03, DX
+
+columns16:
+	SUBQ    $0x00000010, AX
+	JL      next16
+	MOVQ    n+0(FP), R8
+	MOVQ    at+8(FP), R9
+	MOVQ    c+16(FP), R10
+	VMOVUPD (BX), Y0
+	VMOVUPD 32(BX), Y1
+	VMOVUPD 64(BX), Y2
+	VMOVUPD 96(BX), Y3
+
+rows16:
+	MOVLQSX      (R9), R11
+	CMPQ         R11, SI
+	JAE          end
+	IMULQ        DX, R11
+	VBROADCASTSD (R10), Y4
+	VMULPD       Y0, Y4, Y5
+	VADDPD       (CX)(R11*1), Y5, Y5
+	VMOVUPD      Y5, (CX)(R11*1)
+	VMULPD       Y1, Y4, Y5
+	VADDPD       32(CX)(R11*1), Y5, Y5
+	VMOVUPD      Y5, 32(CX)(R11*1)
+	VMULPD       Y2, Y4, Y5
+	VADDPD       64(CX)(R11*1), Y5, Y5
+	VMOVUPD      Y5, 64(CX)(R11*1)
+	VMULPD       Y3, Y4, Y4
+	VADDPD       96(CX)(R11*1), Y4, Y4
+	VMOVUPD      Y4, 96(CX)(R11*1)
+	ADDQ         $0x04, R9
+	ADDQ         $0x08, R10
+	DECQ         R8
+	JNZ          rows16
+	ADDQ         $0x00000080, BX
+	ADDQ         $0x00000080, CX
+	JMP          columns16
+
+next16:
+	ADDQ $0x00000010, AX
+
+columns4:
+	SUBQ    $0x00000004, AX
+	JL      next4
+	MOVQ    n+0(FP), R8
+	MOVQ    at+8(FP), R9
+	MOVQ    c+16(FP), R10
+	VMOVUPD (BX), Y0
+
+rows4:
+	MOVLQSX      (R9), R11
+	CMPQ         R11, SI
+	JAE          end
+	IMULQ        DX, R11
+	VBROADCASTSD (R10), Y1
+	VMULPD       Y0, Y1, Y1
+	VADDPD       (CX)(R11*1), Y1, Y1
+	VMOVUPD      Y1, (CX)(R11*1)
+	ADDQ         $0x04, R9
+	ADDQ         $0x08, R10
+	DECQ         R8
+	JNZ          rows4
 	ADDQ         $0x00000020, BX
 	ADDQ         $0x00000020, CX
 	JMP          columns4

@@ -29,7 +29,8 @@ func main() {
 	gemv("gemvBothAVX2", false, true)
 	gemv("gerGemvAVX2", true, false)
 	gemv("gerGemvBothAVX2", true, true)
-	addRows()
+	someRows("addRowsAVX2", false)
+	someRows("addToRowsAVX2", true)
 	pack()
 	copyRows("copyAVX2", 12, 4, build.YMM)
 	copyRows("copyAVX512", 16, 8, build.ZMM)
@@ -442,13 +443,17 @@ func gemv(name string, update, both bool) {
 	build.RET()
 }
 
-// addRows writes a function that adds multiples of the rows of a matrix A whose indices are given to a vector, of which some numbers stay in
-// registers.
-func addRows() {
+// someRows writes a function for the rows of a matrix A whose indices are given: it adds their multiples to a vector, or with to,
+// multiples of a vector to them. It goes over all rows for 16 columns at a time, and then for 4.
+func someRows(name string, to bool) {
 	const lanes = 4
-	build.TEXT("addRowsAVX2", build.NOSPLIT, "func(n int, at *int32, c *float64, cols int, a *float64, stride, rows int, x *float64) (done bool)")
+	build.TEXT(name, build.NOSPLIT, "func(n int, at *int32, c *float64, cols int, a *float64, stride, rows int, x *float64) (done bool)")
 	build.Pragma("noescape")
-	build.Doc("addRowsAVX2 adds to x, of cols numbers, the rows of A with the n ≥ 1 indices at, each times a number of c. Cols is a multiple of 4, and products are rounded. It ends at an index that is none of so many rows, and reports whether there is none.")
+	doc := "adds to x, of cols numbers, the rows of A with the n ≥ 1 indices at, each times a number of c"
+	if to {
+		doc = "adds x, of cols numbers, to the rows of A with the n ≥ 1 indices at, each time times a number of c"
+	}
+	build.Doc(name + " " + doc + ". Cols is a multiple of 4, and products are rounded. It ends at an index that is none of so many rows, and reports whether there is none.")
 	cols := build.Load(build.Param("cols"), build.GP64())
 	a := build.Load(build.Param("a"), build.GP64())
 	stride := build.Load(build.Param("stride"), build.GP64())
@@ -458,7 +463,7 @@ func addRows() {
 	build.XORB(done, done)
 	build.SHLQ(operand.Imm(3), stride) // in bytes
 	n, at, c, row := build.GP64(), build.GP64(), build.GP64(), build.GP64()
-	for _, width := range []int{32, 16, 4} {
+	for _, width := range []int{16, 4} {
 		label := func(s string) string { return fmt.Sprint(s, width) }
 		build.Label(label("columns"))
 		build.SUBQ(operand.U32(width), cols)
@@ -480,15 +485,23 @@ func addRows() {
 		build.VBROADCASTSD(operand.Mem{Base: c}, factor)
 		for i, v := range vector {
 			m, t := operand.Mem{Base: a, Index: row, Scale: 1, Disp: i * lanes * size}, build.YMM()
-			build.VMULPD(m, factor, t)
-			build.VADDPD(t, v, v)
+			if to {
+				build.VMULPD(v, factor, t)
+				build.VADDPD(m, t, t)
+				build.VMOVUPD(t, m)
+			} else {
+				build.VMULPD(m, factor, t)
+				build.VADDPD(t, v, v)
+			}
 		}
 		build.ADDQ(operand.Imm(4), at)
 		build.ADDQ(operand.Imm(size), c)
 		build.DECQ(n)
 		build.JNZ(operand.LabelRef(label("rows")))
-		for i, v := range vector {
-			build.VMOVUPD(v, operand.Mem{Base: x, Disp: i * lanes * size})
+		if !to {
+			for i, v := range vector {
+				build.VMOVUPD(v, operand.Mem{Base: x, Disp: i * lanes * size})
+			}
 		}
 		build.ADDQ(operand.U32(width*size), x)
 		build.ADDQ(operand.U32(width*size), a)

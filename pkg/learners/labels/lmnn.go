@@ -301,6 +301,7 @@ type lmnnFit struct {
 	sq        []float64  // x_iᵀmx_i
 	block     *mat.Dense
 	laplacian *mat.Dense
+	degree    []float64 // of the graph, but for the sign
 	edges     lmnnEdges
 	wide      *mat.Dense // x with columns of zeros up to a multiple of 4, which is what the assembly takes
 	sums      *mat.Dense // and the Laplacian
@@ -409,6 +410,7 @@ func newLMNNFit(ctx context.Context, x *mat.Dense, y []int, targets [][]int, mu,
 	f.near, f.shift, f.alpha = make([][]int32, n), make([]multipliers, n), make([]multipliers, n)
 	f.product, f.sq = mat.NewDense(n, r, nil), make([]float64, n)
 	f.block = mat.NewDense(blocks, n, nil)
+	f.degree = make([]float64, n)
 	f.shares = make([]lmnnRows, (n+lmnnShare-1)/lmnnShare)
 	return f, c, nil
 }
@@ -630,27 +632,11 @@ func (f *lmnnFit) pullOf(m *mat.SymDense) float64 {
 // gradient is C + μ Σ α(v_ij v_ijᵀ − v_il v_ilᵀ) = C + xᵀΛx, Λ the Laplacian of a graph with
 // weights of both signs.
 func (f *lmnnFit) gradient(g *mat.SymDense) {
-	f.graph()
-	if f.ctx.Err() != nil {
-		return
+	if cores.Idle() == 0 {
+		f.scatter()
+	} else if f.edges.sort(f); f.ctx.Err() == nil {
+		f.gather()
 	}
-	n, _ := f.x.Dims()
-	cores.Do((n+lmnnShare-1)/lmnnShare, func(share int) {
-		if f.ctx.Err() != nil {
-			return
-		}
-		for i := share * lmnnShare; i < min((share+1)*lmnnShare, n); i++ {
-			at, w := f.edges.at[f.edges.first[i]:f.edges.first[i+1]], f.edges.w[f.edges.first[i]:f.edges.first[i+1]]
-			var degree float64
-			for _, w := range w {
-				degree -= w
-			}
-			sum := f.sums.RawRowView(i)
-			clear(sum)
-			product.AddRows(sum, w, f.wide.RawMatrix(), at)
-			floats.AddScaled(f.laplacian.RawRowView(i), degree, f.x.RawRowView(i))
-		}
-	})
 	if f.ctx.Err() != nil {
 		return
 	}
@@ -660,39 +646,104 @@ func (f *lmnnFit) gradient(g *mat.SymDense) {
 	}
 }
 
-// lmnnEdges are the edges of a graph twice, at both ends.
-type lmnnEdges struct {
-	first []int     // those of row i are numbers first[i] to first[i+1]
-	at    []int32   // the other ends
-	w     []float64 // weights in Λ
-	next  [][]int   // of each part of the rows, and each row: where its next edge goes
+// scatter sets the Laplacian to Λx: each row in turn adds what its edges add to both ends.
+func (f *lmnnFit) scatter() {
+	clear(f.degree)
+	f.sums.Zero()
+	var at []int32
+	var w []float64
+	for i := range f.alpha {
+		if f.ctx.Err() != nil {
+			return
+		}
+		at, w = f.edgesFrom(i, at[:0], w[:0])
+		f.degree[i] = less(f.degree[i], w)
+		product.AddRows(f.sums.RawRowView(i), w, f.wide.RawMatrix(), at)
+		for q, l := range at {
+			f.degree[l] -= w[q]
+		}
+		product.AddToRows(f.sums.RawMatrix(), at, w, f.wide.RawRowView(i))
+	}
+	for i, d := range f.degree {
+		floats.AddScaled(f.laplacian.RawRowView(i), d, f.x.RawRowView(i))
+	}
 }
 
-// graph sets the edges, those of each row in the order of the rows whose multipliers they have. Parts of the rows count theirs, and then fill the
-// places that are left to them.
-func (f *lmnnFit) graph() {
-	n, parts, e := len(f.alpha), 1+cores.Idle(), &f.edges
+// edgesFrom appends the edges that row i has by its multipliers to at and w, their weights in Λ.
+func (f *lmnnFit) edgesFrom(i int, at []int32, w []float64) ([]int32, []float64) {
+	at = append(at, f.alpha[i].at...)
+	for _, a := range f.alpha[i].impostors {
+		w = append(w, f.mu*a)
+	}
+	for j, a := range f.alpha[i].targets {
+		at, w = append(at, int32(f.targets[i][j])), append(w, -f.mu*a)
+	}
+	return at, w
+}
+
+// less returns d less the numbers of w, one after the other.
+func less(d float64, w []float64) float64 {
+	for _, w := range w {
+		d -= w
+	}
+	return d
+}
+
+// gather is scatter on several cores, with the edges sorted by their other ends: a row sums its terms in the order in which scatter adds them.
+func (f *lmnnFit) gather() {
+	n, e := len(f.alpha), &f.edges
+	cores.With((n+lmnnShare-1)/lmnnShare, func() func(int) {
+		var at []int32
+		var w []float64
+		return func(share int) {
+			if f.ctx.Err() != nil {
+				return
+			}
+			for i := share * lmnnShare; i < min((share+1)*lmnnShare, n); i++ {
+				first, own, end := e.first[i], e.own[i], e.first[i+1]
+				at, w = f.edgesFrom(i, append(at[:0], e.at[first:own]...), append(w[:0], e.w[first:own]...))
+				at, w = append(at, e.at[own:end]...), append(w, e.w[own:end]...)
+				sum := f.sums.RawRowView(i)
+				clear(sum)
+				product.AddRows(sum, w, f.wide.RawMatrix(), at)
+				floats.AddScaled(f.laplacian.RawRowView(i), less(0, w), f.x.RawRowView(i))
+			}
+		}
+	})
+}
+
+// lmnnEdges are those of all rows by their multipliers, sorted by the other end, and then by the row that they come from.
+type lmnnEdges struct {
+	first []int     // those to row i are numbers first[i] to first[i+1],
+	own   []int     // and from own[i] on from rows after i
+	at    []int32   // the rows
+	w     []float64 // weights in Λ
+	next  [][]int   // of each part of the rows, and each row: where the next edge to it goes
+}
+
+// sort finds the edges. Parts of the rows count theirs to each row, and then fill the places that are left to them.
+func (e *lmnnEdges) sort(f *lmnnFit) {
+	n, parts := len(f.alpha), 1+cores.Idle()
 	for len(e.next) < parts {
 		e.next = append(e.next, make([]int, n))
 	}
-	each := func(part int, do func(next []int, i int, alpha *multipliers)) {
-		for i := part * n / parts; i < (part+1)*n/parts && f.ctx.Err() == nil; i++ {
-			if alpha := &f.alpha[i]; len(alpha.at) > 0 {
-				do(e.next[part], i, alpha)
-			}
-		}
-	}
-	cores.Do(parts, func(part int) {
-		clear(e.next[part])
-		each(part, func(next []int, i int, alpha *multipliers) {
-			next[i] += len(alpha.at) + len(f.targets[i])
-			for _, l := range alpha.at {
-				next[l]++
-			}
-			for _, t := range f.targets[i] {
-				next[t]++
+	each := func(do func(next []int, i int)) {
+		cores.Do(parts, func(part int) {
+			for i := part * n / parts; i < (part+1)*n/parts && f.ctx.Err() == nil; i++ {
+				do(e.next[part], i)
 			}
 		})
+	}
+	for _, next := range e.next {
+		clear(next)
+	}
+	each(func(next []int, i int) {
+		for _, l := range f.alpha[i].at {
+			next[l]++
+		}
+		for j := range f.alpha[i].targets {
+			next[f.targets[i][j]]++
+		}
 	})
 	e.first = append(e.first[:0], 0)
 	all := 0
@@ -702,27 +753,21 @@ func (f *lmnnFit) graph() {
 		}
 		e.first = append(e.first, all)
 	}
+	e.own = append(e.own[:0], e.first[:n]...)
 	e.at, e.w = slices.Grow(e.at[:0], all)[:all], slices.Grow(e.w[:0], all)[:all]
-	cores.Do(parts, func(part int) {
-		each(part, func(next []int, i int, alpha *multipliers) {
-			add := func(row, other int, w float64) {
-				k := next[row]
-				next[row] = k + 1
-				e.at[k], e.w[k] = int32(other), w
-			}
-			k := next[i]
-			next[i] += copy(e.at[k:], alpha.at)
-			for q, l := range alpha.at {
-				w := f.mu * alpha.impostors[q]
-				e.w[k+q] = w
-				add(int(l), i, w)
-			}
-			for j, t := range f.targets[i] {
-				w := -f.mu * alpha.targets[j]
-				add(i, t, w)
-				add(t, i, w)
-			}
-		})
+	each(func(next []int, i int) {
+		e.own[i] = next[i]
+		add := func(l int, w float64) {
+			k := next[l]
+			next[l] = k + 1
+			e.at[k], e.w[k] = int32(i), w
+		}
+		for q, l := range f.alpha[i].at {
+			add(int(l), f.mu*f.alpha[i].impostors[q])
+		}
+		for j, a := range f.alpha[i].targets {
+			add(f.targets[i][j], -f.mu*a)
+		}
 	})
 }
 
@@ -735,14 +780,17 @@ func padded(n, r int) (m, all *mat.Dense) {
 // bound takes the weights α at the point of d for bounds on F(M) + ρ·tr(MΣ). It returns a lower bound
 // on the objective with envelopes, over the metrics within the radius of d.m.
 func (f *lmnnFit) bound(d *descent) (float64, error) {
+	longest := 0
+	for i, near := range f.near {
+		longest = max(longest, len(near)*len(f.targets[i]))
+	}
 	type rowSums struct{ alpha, squares, mixed, shifts float64 }
 	rows := make([]rowSums, len(f.near))
 	cores.With((len(rows)+lmnnShare-1)/lmnnShare, func() func(int) {
-		var alphas, shifts []float64
+		alphas, shifts := make([]float64, longest), make([]float64, longest)
 		return func(share int) {
 			for i := share * lmnnShare; i < min((share+1)*lmnnShare, len(rows)); i++ {
 				k := len(f.targets[i])
-				alphas, shifts = slices.Grow(alphas[:0], len(f.near[i])*k), slices.Grow(shifts[:0], len(f.near[i])*k)
 				alpha, shift := alphas[:len(f.near[i])*k], shifts[:len(f.near[i])*k]
 				f.alpha[i].all(alpha, f.near[i], k)
 				f.shift[i].all(shift, f.near[i], k)
@@ -898,7 +946,7 @@ func (f *lmnnFit) visit(x *lmnnFound, i int, d []float64) {
 	}
 	f.near[i] = near
 	x.impostors += len(near)
-	x.bytes += limits.Product(len(near), 28+16*k)
+	x.bytes += limits.Product(len(near), 16+16*k)
 }
 
 // each calls visit with the squared distances of blockRows rows from lo on to all rows under m, a row of the matrix each. It
