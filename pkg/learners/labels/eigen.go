@@ -101,12 +101,12 @@ func certify(a *mat.SymDense, values []float64, vectors *mat.Dense) bool {
 	for i, v := range values {
 		floats.Scale(math.Sqrt(max(v, 0)), scaled.RawRowView(i))
 	}
-	rest := matrix.Outer(1, scaled.T()).RawSymmetric()
+	whole, rest := a.RawSymmetric(), matrix.Outer(1, scaled.T()).RawSymmetric()
 	sigma := values[k-1] + topTolerance*values[0]
 	matrix.Rows(n, n, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := rest.Data[i*rest.Stride:][i:n]
-			floats.SubTo(row, a.RawSymmetric().Data[i*a.RawSymmetric().Stride:][i:n], row)
+			floats.SubTo(row, whole.Data[i*whole.Stride:][i:n], row)
 			row[0] -= sigma
 		}
 	})

@@ -117,29 +117,39 @@ func scatterOf(means [][]float64, mean []float64, classes [][]int, n int) *mat.D
 // discriminants returns the solutions w of largest λ as rows, with these λ, from B and the metric (S_W + ρsI)⁻¹: k of them,
 // or all that separate class means if k = 0.
 func discriminants(between *mat.Dense, within *metric.Mahalanobis, k int) (w *mat.Dense, values []float64, err error) {
-	// With LᵀL = (S_W + ρsI)⁻¹, w = Lᵀa and A = BLᵀ, the problem is AᵀA a = λa; its Gram matrix AAᵀ has one row per class.
+	// With LᵀL = (S_W + ρsI)⁻¹, w = Lᵀa and A = BLᵀ, the problem is AᵀA a = λa. Its Gram matrix AAᵀ has one row per class, and is taken
+	// unless the classes are more than the rows of L, and so many that it matters.
+	const many = 150
 	classes, d := between.Dims()
 	l := within.Factor()
 	a := matrix.Mul(between, l.T())
+	perClass, gram := classes <= max(within.Rows(), many), mat.Matrix(a)
+	if !perClass {
+		gram = a.T()
+	}
 	var eig spectral.EigenSym
-	if !eig.Factorize(matrix.Outer(1, a), true) {
+	if !eig.Factorize(matrix.Outer(1, gram), true) {
 		return nil, nil, errors.New("eigendecomposition did not converge")
 	}
 	all := eig.Values(nil)
+	n := len(all)
 	slices.Reverse(all)
-	if k, err = separating(all, k); err != nil {
+	if k, err = separating(all, classes, k); err != nil {
 		return nil, nil, err
 	}
-	var q mat.Dense
-	eig.VectorsTo(&q)
 	w = mat.NewDense(k, d, nil)
-	coef := make([]float64, within.Rows())
+	coef, q := make([]float64, within.Rows()), make([]float64, n)
 	for i := range k {
-		clear(coef)
-		for c := range classes {
-			floats.AddScaled(coef, q.At(c, classes-1-i), a.RawRowView(c))
+		eig.Vector(q, n-1-i)
+		if perClass { // Aᵀq is a
+			clear(coef)
+			for c, b := range q {
+				floats.AddScaled(coef, b, a.RawRowView(c))
+			}
+			floats.Scale(1/floats.Norm(coef, 2), coef)
+		} else {
+			copy(coef, q)
 		}
-		floats.Scale(1/floats.Norm(coef, 2), coef)
 		row := w.RawRowView(i)
 		for j, b := range coef {
 			floats.AddScaled(row, b, l.RawRowView(j))
@@ -150,8 +160,8 @@ func discriminants(between *mat.Dense, within *metric.Mahalanobis, k int) (w *ma
 }
 
 // separating returns k, or if that is 0 the number of directions along which class means differ, from the λ in descending
-// order, one per class. It returns an error if there are none, or fewer than k.
-func separating(values []float64, k int) (int, error) {
+// order. It returns an error if there are none, or fewer than k.
+func separating(values []float64, classes, k int) (int, error) {
 	// Means of equal classes differ by round-off; S_W makes λ free of scale.
 	const (
 		noSeparation = 1e-20
@@ -161,11 +171,11 @@ func separating(values []float64, k int) (int, error) {
 		return 0, errors.New("all class means coincide along the directions in which classes vary")
 	}
 	rank := 0
-	for rank < len(values)-1 && values[rank] > rankTol*values[0] {
+	for rank < min(len(values), classes-1) && values[rank] > rankTol*values[0] {
 		rank++
 	}
 	if k > rank {
-		return 0, fmt.Errorf("k: %d is not allowed, want at most %d: the means of %d classes differ along %d directions", k, rank, len(values), rank)
+		return 0, fmt.Errorf("k: %d is not allowed, want at most %d: the means of %d classes differ along %d directions", k, rank, classes, rank)
 	}
 	if k == 0 {
 		k = rank

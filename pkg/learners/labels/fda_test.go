@@ -37,7 +37,7 @@ func scatters(x *mat.Dense, y []int, ridge float64) (within, between *mat.SymDen
 	n, d := x.Dims()
 	_, mean := covariance(x, upTo(n))
 	within, between = mat.NewSymDense(d, nil), mat.NewSymDense(d, nil)
-	for c := range 100 {
+	for c := range slices.Max(y) + 1 {
 		var rows []int
 		for i := range n {
 			if y[i] == c {
@@ -68,7 +68,7 @@ func TestFDA(t *testing.T) {
 	for _, c := range []struct {
 		n, d, classes int
 		ridge         float64
-	}{{60, 5, 3, 0}, {60, 5, 2, 0.1}, {40, 3, 6, 0}, {20, 30, 4, 0.01}} {
+	}{{60, 5, 3, 0}, {60, 5, 2, 0.1}, {40, 3, 6, 0}, {20, 30, 4, 0.01}, {500, 12, 160, 0}, {400, 7, 151, 0.1}, {320, 155, 154, 0.1}} {
 		x, y := classData(rng, c.n, c.d, c.classes)
 		f, err := FitFDA(t.Context(), x, y, FDAParams{Ridge: c.ridge})
 		if err != nil {
