@@ -24,9 +24,6 @@
 // factorisation proves that none was missed. All are computed where Lanczos needs more than n/2 products. The
 // randomised method of scikit-learn is 1e-4 of the largest eigenvalue off on MNIST, and not faster.
 //
-// Where rows are many, PCA, FDA and the inverse covariance need no copy of them: second moments are summed by blocks of rows, with
-// the bits that a product of all deviations has.
-//
 // LSA of sparse rows stays sparse: Lanczos multiplies by xᵀx or xxᵀ as two sparse products, and a correction of
 // rank one centres. No Cholesky factorisation certifies it, as that would cost more than the fit.
 package labels
