@@ -101,9 +101,8 @@ const withinFloor = 1e-3
 func within(ctx context.Context, z *mat.Dense, y []int) (*mat.SymDense, int, error) {
 	_, r := z.Dims()
 	scatter, count := mat.NewSymDense(r, nil), 0
-	classes := members(y)
-	_, means := meansOf(z, classes)
-	for c, rows := range classes {
+	means := meansOf(z, classOf(y))
+	for c, rows := range members(y) {
 		if len(rows) == 1 {
 			continue
 		}
@@ -335,7 +334,7 @@ func mulTrans(ctx context.Context, a, b *mat.Dense) *mat.Dense {
 	n, k := a.Dims()
 	_, m := b.Dims()
 	dst := mat.NewDense(k, m, nil)
-	rows := min(productRows, max(24, (k+cores.Idle())/(1+cores.Idle()))) // of dst
+	rows := min(productRows, max(24, (k+cores.Idle())/(1+cores.Idle()))) // of dst; less than two tiles of a product do not pay
 	cores.Do((k+rows-1)/rows, func(block int) {
 		if lo := block * rows; ctx.Err() == nil {
 			hi := min(lo+rows, k)
@@ -365,12 +364,22 @@ func scaledIdentity(r int, c float64) *mat.SymDense {
 }
 
 // members returns the rows of each class, in the order of the labels.
-func members(y []int) [][]int {
-	classes := slices.Compact(slices.Sorted(slices.Values(y)))
-	out := make([][]int, len(classes))
-	for i, c := range y {
-		k, _ := slices.BinarySearch(classes, c)
-		out[k] = append(out[k], i)
+func members(y []int) (rows [][]int) {
+	for i, c := range classOf(y) {
+		for len(rows) <= c {
+			rows = append(rows, nil)
+		}
+		rows[c] = append(rows[c], i)
 	}
-	return out
+	return rows
+}
+
+// classOf returns the number of the class of each row, in the order of the labels.
+func classOf(y []int) []int {
+	labels := slices.Compact(slices.Sorted(slices.Values(y)))
+	class := make([]int, len(y))
+	for i, label := range y {
+		class[i], _ = slices.BinarySearch(labels, label)
+	}
+	return class
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metriclab/internal/cores"
 	"metriclab/internal/matrix"
 	"metriclab/internal/ranges"
 	"metriclab/pkg/metric"
@@ -76,16 +77,18 @@ func FitFDA(ctx context.Context, x mat.Matrix, y []int, p FDAParams) (*FDA, erro
 		return nil, fmt.Errorf("fda: %w", err)
 	}
 	n, _ := xd.Dims()
-	classes := members(y)
-	mean, means := meansOf(xd, classes)
-	between := scatterOf(means, mean, classes, n)
-	own := make([][]float64, n) // the mean of the class of each row
-	for c, rows := range classes {
-		for _, i := range rows {
-			own[i] = means[c]
+	class := classOf(y)
+	var mean []float64
+	var means [][]float64
+	cores.Do(2, func(part int) {
+		if part == 0 {
+			mean = meanOf(xd)
+		} else {
+			means = meansOf(xd, class)
 		}
-	}
-	within := func(row int) []float64 { return own[row] }
+	})
+	between := scatterOf(means, mean, class)
+	within := func(row int) []float64 { return means[class[row]] }
 	return fromDeviations(ctx, "fda", xd, within, func(dev deviations) (*FDA, error) {
 		m, err := dev.inverse(n, p.Ridge)
 		if err != nil {
@@ -104,12 +107,16 @@ func (p FDAParams) check() error {
 }
 
 // scatterOf returns B, a row √(n_c/n)(m_c − μ) per class: BᵀB = S_B.
-func scatterOf(means [][]float64, mean []float64, classes [][]int, n int) *mat.Dense {
-	between := mat.NewDense(len(classes), len(mean), nil)
-	for c, rows := range classes {
+func scatterOf(means [][]float64, mean []float64, class []int) *mat.Dense {
+	rows := make([]int, len(means))
+	for _, c := range class {
+		rows[c]++
+	}
+	between := mat.NewDense(len(means), len(mean), nil)
+	for c, m := range means {
 		b := between.RawRowView(c)
-		floats.SubTo(b, means[c], mean)
-		floats.Scale(math.Sqrt(float64(len(rows))/float64(n)), b)
+		floats.SubTo(b, m, mean)
+		floats.Scale(math.Sqrt(float64(rows[c])/float64(len(class))), b)
 	}
 	return between
 }

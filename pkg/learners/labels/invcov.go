@@ -66,8 +66,7 @@ func FitInvCov(ctx context.Context, x mat.Matrix, p InvCovParams) (learners.Metr
 		return learners.MetricResult{}, fmt.Errorf("invcov: %w", err)
 	}
 	n, _ := xd.Dims()
-	mean, _ := meansOf(xd, nil)
-	return fromDeviations(ctx, "invcov", xd, always(mean), func(dev deviations) (learners.MetricResult, error) {
+	return fromDeviations(ctx, "invcov", xd, always(meanOf(xd)), func(dev deviations) (learners.MetricResult, error) {
 		m, err := dev.inverse(n, p.Ridge)
 		if err != nil {
 			return learners.MetricResult{}, err
@@ -103,7 +102,7 @@ func ITMLStart(ctx context.Context, x mat.Matrix, p InvCovParams) (*mat.SymDense
 	if err != nil {
 		return nil, err
 	}
-	return copied(ctx, "invcov", r.Metric.Factor(), func(l *mat.Dense) (*mat.SymDense, error) { return startOf(l), nil })
+	return closed(ctx, "invcov", r.Metric.Rows(), r.Metric.Dim(), r.Metric.Factor, func(l *mat.Dense) (*mat.SymDense, error) { return startOf(l), nil })
 }
 
 // startOf is ITMLStart for the factor L of FitInvCov, which it overwrites.

@@ -32,6 +32,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/floats"
@@ -56,20 +57,6 @@ func closed[T any](ctx context.Context, name string, n, d int, private func() *m
 		return fit(x)
 	}
 	return abandon.Do(ctx, name, func(context.Context) (T, error) { return fit(x) })
-}
-
-// copied is closed for a copy of x.
-func copied[T any](ctx context.Context, name string, x *mat.Dense, fit func(x *mat.Dense) (T, error)) (T, error) {
-	n, d := x.Dims()
-	return closed(ctx, name, n, d, func() *mat.Dense {
-		own := mat.NewDense(n, d, nil)
-		matrix.Rows(n, d, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				copy(own.RawRowView(i), x.RawRowView(i))
-			}
-		})
-		return own
-	}, fit)
 }
 
 // deviations are the rows xᵢ − mᵢ of a matrix D, n×d, or where rows are many only DᵀD.
@@ -154,7 +141,7 @@ func always(mean []float64) func(int) []float64 { return func(int) []float64 { r
 // centre subtracts the mean of the rows of x from each and returns it.
 func centre(x *mat.Dense) []float64 {
 	n, d := x.Dims()
-	mean, _ := meansOf(x, nil)
+	mean := meanOf(x)
 	matrix.Rows(n, d, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			floats.Sub(x.RawRowView(i), mean)
@@ -163,50 +150,41 @@ func centre(x *mat.Dense) []float64 {
 	return mean
 }
 
-// meansOf returns the mean of the rows of x, and of each group the mean of its rows. A group has its rows in ascending order, and no row is
-// in two. A mean is taken about the first row, so that a constant feature has exactly its value as mean and deviations
-// that are exactly zero.
-func meansOf(x *mat.Dense, groups [][]int) (mean []float64, each [][]float64) {
-	n, d := x.Dims()
-	sets := make([]struct { // the last one is all rows
-		mean, first []float64
-		weight      float64
-	}, len(groups)+1)
-	set := make([]int, n) // of each row
-	for i := range set {
-		set[i] = -1
-	}
-	for g, rows := range groups {
-		sets[g].weight, sets[g].first = 1/float64(len(rows)), x.RawRowView(rows[0])
-		for _, i := range rows {
-			set[i] = g
+// meanOf returns the mean of the rows of x.
+func meanOf(x *mat.Dense) []float64 {
+	n, _ := x.Dims()
+	return meansOf(x, make([]int, n))[0]
+}
+
+// meansOf returns the mean of each group of rows of x; group has the number of that of each row, from 0 on without a gap. A mean is taken about the
+// first row of the group, so that a constant feature has exactly its value as mean and deviations that are exactly zero.
+func meansOf(x *mat.Dense, group []int) [][]float64 {
+	_, d := x.Dims()
+	groups := slices.Max(group) + 1
+	means, first, weight := make([][]float64, groups), make([][]float64, groups), make([]float64, groups)
+	for i, g := range group {
+		if first[g] == nil {
+			means[g], first[g] = make([]float64, d), x.RawRowView(i)
 		}
+		weight[g]++
 	}
-	sets[len(groups)].weight, sets[len(groups)].first = 1/float64(n), x.RawRowView(0)
-	each = make([][]float64, len(sets))
-	for g := range sets {
-		each[g] = make([]float64, d)
-		sets[g].mean = each[g]
+	for g, rows := range weight {
+		weight[g] = 1 / rows
 	}
 	const least = 1000 // columns of a core: of shorter parts of rows, the memory brings what lies between, too
 	columns := max(least, d/(1+cores.Idle()))
-	cores.Do(2*((d+columns-1)/columns), func(b int) {
-		from, to := b/2*columns, min((b/2+1)*columns, d)
+	cores.Do((d+columns-1)/columns, func(b int) {
+		from, to := b*columns, min((b+1)*columns, d)
 		dev := make([]float64, to-from)
-		for i, g := range set {
-			if b%2 == 0 {
-				g = len(groups)
-			}
-			if g >= 0 {
-				floats.SubTo(dev, x.RawRowView(i)[from:to], sets[g].first[from:to])
-				floats.AddScaled(sets[g].mean[from:to], sets[g].weight, dev)
-			}
+		for i, g := range group {
+			floats.SubTo(dev, x.RawRowView(i)[from:to], first[g][from:to])
+			floats.AddScaled(means[g][from:to], weight[g], dev)
 		}
 	})
-	for _, s := range sets {
-		floats.Add(s.mean, s.first)
+	for g, mean := range means {
+		floats.Add(mean, first[g])
 	}
-	return each[len(groups)], each[:len(groups)]
+	return means
 }
 
 // upTo returns 0, 1, …, n−1.

@@ -301,7 +301,7 @@ type lmnnFit struct {
 	sq        []float64  // x_iᵀmx_i
 	block     *mat.Dense
 	laplacian *mat.Dense
-	degree    []float64 // of the graph, but for the sign
+	degree    []float64 // the diagonal of Λ, for scatter
 	edges     lmnnEdges
 	wide      *mat.Dense // x with columns of zeros up to a multiple of 4, which is what the assembly takes
 	sums      *mat.Dense // and the Laplacian
@@ -946,7 +946,7 @@ func (f *lmnnFit) visit(x *lmnnFound, i int, d []float64) {
 	}
 	f.near[i] = near
 	x.impostors += len(near)
-	x.bytes += limits.Product(len(near), 16+16*k)
+	x.bytes += limits.Product(len(near), 22+16*k)
 }
 
 // each calls visit with the squared distances of blockRows rows from lo on to all rows under m, a row of the matrix each. It

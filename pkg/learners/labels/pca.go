@@ -68,7 +68,7 @@ func FitPCA(ctx context.Context, x mat.Matrix, k int) (*PCA, error) {
 
 // finiteMean returns the mean of the rows of x, and the error of metric.CheckFinite.
 func finiteMean(x *mat.Dense) ([]float64, error) {
-	mean, _ := meansOf(x, nil)
+	mean := meanOf(x)
 	for _, v := range mean { // NaN or infinite if one of its terms is
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return mean, metric.CheckFinite(x)
