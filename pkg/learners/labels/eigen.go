@@ -110,7 +110,8 @@ func certify(a *mat.SymDense, values []float64, vectors *mat.Dense) bool {
 			row[0] -= sigma
 		}
 	})
-	return negativeDefinite(rest)
+	_, ok := cholesky(rest)
+	return ok
 }
 
 // complete returns the whole of a, whose lower triangle nobody reads as it is.
@@ -121,9 +122,9 @@ func complete(a *mat.SymDense) blas64.General {
 	return all
 }
 
-// negativeDefinite reports whether −a has a Cholesky decomposition RᵀR, and overwrites the upper triangle of a. It takes a block of rows of
-// R at a time from the rest, so that most of it is products.
-func negativeDefinite(a blas64.Symmetric) bool {
+// cholesky returns R, upper triangular, with RᵀR = −A, and whether there is one. Of A the upper triangle is read, and overwritten by R. A block of
+// rows of R at a time is taken from the rest, so that most of it is products.
+func cholesky(a blas64.Symmetric) (r blas64.Triangular, ok bool) {
 	const (
 		block   = 64
 		columns = 128 // that a core solves for
@@ -134,9 +135,9 @@ func negativeDefinite(a blas64.Symmetric) bool {
 		for k := range b {
 			floats.Scale(-1, at(i)[k*a.Stride:][k:b])
 		}
-		r, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: b, Stride: a.Stride, Data: at(i)})
+		r, ok = lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: b, Stride: a.Stride, Data: at(i)})
 		if !ok {
-			return false
+			return r, false
 		}
 		from := i + b
 		if from == a.N {
@@ -149,5 +150,6 @@ func negativeDefinite(a blas64.Symmetric) bool {
 		rest := blas64.Symmetric{Uplo: a.Uplo, N: a.N - from, Stride: a.Stride, Data: a.Data[from*a.Stride+from:]}
 		product.SyrkAdd(blas.Trans, blas64.General{Rows: b, Cols: rest.N, Stride: a.Stride, Data: at(from)}, rest)
 	}
-	return true
+	r.N, r.Data = a.N, a.Data
+	return r, true
 }

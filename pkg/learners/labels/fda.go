@@ -7,18 +7,21 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/cores"
 	"metriclab/internal/matrix"
 	"metriclab/internal/ranges"
+	"metriclab/pkg/limits"
 	"metriclab/pkg/metric"
 	"metriclab/pkg/spectral"
 )
 
 // FDAVersion changes whenever FitFDA gives other numbers for the same input.
-const FDAVersion = 2
+const FDAVersion = 3
 
 // FDAParams are the parameters of FitFDA.
 type FDAParams struct {
@@ -59,6 +62,9 @@ type FDA struct {
 // ignored if ρ = 0 (pseudo-inverse, see metric.InverseScatter) even if it
 // separates the classes; with ρ > 0 it is used.
 //
+// From 150 features on, where no eigenvalue of S_W + ρ·s·I is below 10⁻¹⁰ times its trace, the cost is that of S_W and of one or two Cholesky
+// factorisations; else it is that of metric.InverseScatter.
+//
 // It returns an error if there are fewer than two classes, if x and y differ in
 // length, if an entry is NaN or infinite, if no class varies, or if all class means
 // coincide. It also does if K is negative or larger than the number of directions along
@@ -90,11 +96,11 @@ func FitFDA(ctx context.Context, x mat.Matrix, y []int, p FDAParams) (*FDA, erro
 	between := scatterOf(means, mean, class)
 	within := func(row int) []float64 { return means[class[row]] }
 	return fromDeviations(ctx, "fda", xd, within, func(dev deviations) (*FDA, error) {
-		m, err := dev.inverse(n, p.Ridge)
+		whiten, err := dev.whitening(n, p.Ridge)
 		if err != nil {
 			return nil, fmt.Errorf("within classes: %w", err)
 		}
-		w, values, err := discriminants(between, m, p.K)
+		w, values, err := discriminants(between, whiten, p.K)
 		if err != nil {
 			return nil, err
 		}
@@ -121,16 +127,109 @@ func scatterOf(means [][]float64, mean []float64, class []int) *mat.Dense {
 	return between
 }
 
+// whitening is a matrix L with LᵀL = (S_W + ρsI)⁻¹: itself, or the Cholesky factor R of S_W + ρsI, with L = R⁻ᵀ.
+type whitening struct {
+	l *mat.Dense
+	r blas64.Triangular // if l is nil
+}
+
+// whitening returns that of n rows with these deviations.
+func (d deviations) whitening(n int, ridge float64) (whitening, error) {
+	if r, ok := d.factor(n, ridge); ok {
+		return whitening{r: r}, nil
+	}
+	m, err := d.inverse(n, ridge)
+	if err != nil {
+		return whitening{}, err
+	}
+	return whitening{l: m.Factor()}, nil
+}
+
+// factor returns the Cholesky factor of S + ρsI if it proves that none of its eigenvalues is round-off or, without a ridge, zero for
+// metric.InverseScatter. Small matrices have none, nor have those that may not be numbers of float64: what is wrong, inverse says.
+func (d deviations) factor(n int, ridge float64) (r blas64.Triangular, ok bool) {
+	const (
+		small       = 150
+		least, most = 1e-100, 1e100
+	)
+	order := d.order()
+	mean := d.squares / float64(n) / float64(order)
+	shift := ridge * mean
+	fits := func() bool {
+		return limits.Check("", limits.Floats(2, order, order)) == nil
+	}
+	if order < small || !(mean >= least && mean <= most && ridge >= 0 && ridge <= 1/metric.RankTolerance) || !fits() {
+		return r, false
+	}
+	minus := d.scaledMoment(-1 / float64(n))
+	zero := metric.RankTolerance * mean * float64(order) // at least that share of the largest eigenvalue
+	if shift <= zero {
+		rest := mat.NewSymDense(order, nil)
+		rest.CopySym(minus)
+		addDiagonal(rest, zero-shift)
+		if _, ok := cholesky(rest.RawSymmetric()); !ok {
+			return r, false
+		}
+	}
+	addDiagonal(minus, -shift)
+	return cholesky(minus.RawSymmetric())
+}
+
+func addDiagonal(a *mat.SymDense, v float64) {
+	for i := range a.SymmetricDim() {
+		a.SetSym(i, i, a.At(i, i)+v)
+	}
+}
+
+func (v whitening) rank() int {
+	if v.l == nil {
+		return v.r.N
+	}
+	return v.l.RawMatrix().Rows
+}
+
+// forth returns BLᵀ.
+func (v whitening) forth(b *mat.Dense) *mat.Dense {
+	if v.l == nil {
+		return v.solve(blas.NoTrans, mat.DenseCopyOf(b))
+	}
+	return matrix.Mul(b, v.l.T())
+}
+
+// back returns AL, and may overwrite A.
+func (v whitening) back(a *mat.Dense) *mat.Dense {
+	if v.l == nil {
+		return v.solve(blas.Trans, a)
+	}
+	k, _ := a.Dims()
+	_, d := v.l.Dims()
+	w := mat.NewDense(k, d, nil)
+	for i := range k {
+		for j, c := range a.RawRowView(i) {
+			floats.AddScaled(w.RawRowView(i), c, v.l.RawRowView(j))
+		}
+	}
+	return w
+}
+
+// solve overwrites X by the solution Y of Y·op(R) = X, and returns it.
+func (v whitening) solve(t blas.Transpose, x *mat.Dense) *mat.Dense {
+	n, d := x.Dims()
+	matrix.Rows(n, d*d, func(lo, hi int) {
+		blas64.Trsm(blas.Right, t, 1, v.r, x.Slice(lo, hi, 0, d).(*mat.Dense).RawMatrix())
+	})
+	return x
+}
+
 // discriminants returns the solutions w of largest λ as rows, with these λ, from B and the metric (S_W + ρsI)⁻¹: k of them,
 // or all that separate class means if k = 0.
-func discriminants(between *mat.Dense, within *metric.Mahalanobis, k int) (w *mat.Dense, values []float64, err error) {
+func discriminants(between *mat.Dense, within whitening, k int) (w *mat.Dense, values []float64, err error) {
 	// With LᵀL = (S_W + ρsI)⁻¹, w = Lᵀa and A = BLᵀ, the problem is AᵀA a = λa. Its Gram matrix AAᵀ has one row per class, and is taken
 	// unless the classes are more than the rows of L, and so many that it matters.
 	const many = 150
-	classes, d := between.Dims()
-	l := within.Factor()
-	a := matrix.Mul(between, l.T())
-	perClass, gram := classes <= max(within.Rows(), many), mat.Matrix(a)
+	classes, _ := between.Dims()
+	a := within.forth(between)
+	perClass, gram := classes <= max(within.rank(), many), mat.Matrix(a)
 	if !perClass {
 		gram = a.T()
 	}
@@ -144,24 +243,23 @@ func discriminants(between *mat.Dense, within *metric.Mahalanobis, k int) (w *ma
 	if k, err = separating(all, classes, k); err != nil {
 		return nil, nil, err
 	}
-	w = mat.NewDense(k, d, nil)
-	coef, q := make([]float64, within.Rows()), make([]float64, n)
+	vectors := mat.NewDense(k, within.rank(), nil) // a as rows
+	q := make([]float64, n)
 	for i := range k {
+		row := vectors.RawRowView(i)
 		eig.Vector(q, n-1-i)
 		if perClass { // Aᵀq is a
-			clear(coef)
 			for c, b := range q {
-				floats.AddScaled(coef, b, a.RawRowView(c))
+				floats.AddScaled(row, b, a.RawRowView(c))
 			}
-			floats.Scale(1/floats.Norm(coef, 2), coef)
+			floats.Scale(1/floats.Norm(row, 2), row)
 		} else {
-			copy(coef, q)
+			copy(row, q)
 		}
-		row := w.RawRowView(i)
-		for j, b := range coef {
-			floats.AddScaled(row, b, l.RawRowView(j))
-		}
-		metric.FixSign(row)
+	}
+	w = within.back(vectors)
+	for i := range k {
+		metric.FixSign(w.RawRowView(i))
 	}
 	return w, all[:k], nil
 }

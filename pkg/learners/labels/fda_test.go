@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metriclab/internal/product"
@@ -211,7 +212,7 @@ func TestInverseByMoment(t *testing.T) {
 			}
 			return m
 		}
-		want, _, err := discriminants(between, inverse(within), 0)
+		want, _, err := discriminants(between, whitening{l: inverse(within).Factor()}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,6 +221,63 @@ func TestInverseByMoment(t *testing.T) {
 		}
 		if r, err := FitInvCov(t.Context(), x, InvCovParams{Ridge: ridge}); err != nil || !same(r.Metric.Factor(), inverse(always(mean)).Factor()) {
 			t.Errorf("ridge %g: the inverse covariance has other bits than of a copy (%v)", ridge, err)
+		}
+	}
+}
+
+// Many features are whitened by the Cholesky factor: the directions are those by the inverse, but for round-off times the condition of S_W + ρsI.
+// Where that may have an eigenvalue that is zero, there is no factor, and the bits are those by the inverse.
+func TestFDAByCholesky(t *testing.T) {
+	const d = 150
+	for _, c := range []struct {
+		n, classes int
+		least      float64 // standard deviation of a feature; others have 1
+		copies     int     // of the last feature
+		ridge, tol float64 // tol 0: no factor
+	}{
+		{400, 2, 1, 0, 0, fdaTol},
+		{400, 10, 1, 0, 1e-3, fdaTol},
+		{400, 10, 1e-3, 0, 0, 1e-8},
+		{400, 10, 0, 0, 1e-3, fdaTol},
+		{100, 10, 1, 0, 1e-3, fdaTol},     // fewer rows than features
+		{600, d + 10, 1, 0, 1e-3, fdaTol}, // more classes than features
+		{400, 10, 1e-7, 0, 0, 0},
+		{400, 10, 0, 0, 0, 0},
+		{400, 10, 1, 1, 0, 0},
+		{100, 10, 1, 0, 0, 0},
+		{400, 10, 1, 1, 1e-14, 0},
+	} {
+		rng := rand.New(rand.NewPCG(8, 7))
+		x, y := normal(rng, c.n, d), make([]int, c.n)
+		for i := range y {
+			y[i] = i % c.classes
+			row := x.RawRowView(i)
+			row[y[i]%d] += 3
+			row[0] *= c.least
+			copy(row[d-1-c.copies:d-1], row[d-c.copies:])
+		}
+		class := classOf(y)
+		means := meansOf(x, class)
+		dev := mat.NewDense(c.n, d, nil)
+		deviate(dev, x, 0, func(row int) []float64 { return means[class[row]] })
+		within, err := metric.InverseScatter(dev, float64(c.n), c.ridge)
+		if err != nil {
+			t.Fatalf("%+v: %v", c, err)
+		}
+		want, ratios, err := discriminants(scatterOf(means, meanOf(x), class), whitening{l: within.Factor()}, 0)
+		if err != nil {
+			t.Fatalf("%+v: %v", c, err)
+		}
+		f, err := FitFDA(t.Context(), x, y, FDAParams{Ridge: c.ridge})
+		if err != nil {
+			t.Fatalf("%+v: %v", c, err)
+		}
+		if len(f.values) != len(ratios) {
+			t.Errorf("%+v: %d directions, want %d", c, len(f.values), len(ratios))
+		} else if !floats.EqualApprox(f.values, ratios, c.tol*ratios[0]) || !mat.EqualApprox(f.Metric().M(), metric.FromFactor(want).M(), c.tol*mat.Norm(want, 2)*mat.Norm(want, 2)) {
+			t.Errorf("%+v: other directions than by the inverse", c)
+		} else if c.tol > 0 == mat.Equal(f.Directions(), want) {
+			t.Errorf("%+v: bits of the inverse: %v", c, c.tol > 0)
 		}
 	}
 }

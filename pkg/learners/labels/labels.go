@@ -66,6 +66,24 @@ type deviations struct {
 	squares float64 // the sum of those of D
 }
 
+// order returns d.
+func (d deviations) order() int {
+	if d.moment != nil {
+		return d.moment.SymmetricDim()
+	}
+	return d.rows.RawMatrix().Cols
+}
+
+// scaledMoment returns α·DᵀD.
+func (d deviations) scaledMoment(alpha float64) *mat.SymDense {
+	if d.moment == nil {
+		return matrix.Outer(alpha, d.rows.T())
+	}
+	s := mat.NewSymDense(d.order(), nil)
+	s.ScaleSym(alpha, d.moment)
+	return s
+}
+
 // fromDeviations is closed for the deviations of the rows of x from mean(i), of which fit may overwrite either. Where rows are many, it
 // needs no copy of them.
 func fromDeviations[T any](ctx context.Context, name string, x *mat.Dense, mean func(row int) []float64, fit func(deviations) (T, error)) (T, error) {
