@@ -62,7 +62,9 @@ func divide(d, e []float64) (_ eigenvectors, ok bool) {
 		types: make([]kind, n), index: make([]int, n), kept: make([]int, n), gone: make([]int, n),
 		roots: make([]root, n), column: make([]int, n), panel: make([]float64, panelRows*n),
 	}
-	here, there := make([]float64, n*n), make([]float64, n*n)
+	var room [2][]float64
+	cores.Do(len(room), func(i int) { room[i] = make([]float64, n*n) }) // to clear memory takes time, too
+	here, there := room[0], room[1]
 	// Where an entry beside the diagonal is round-off of its neighbours, T falls apart. Each block has its own scale.
 	for lo := 0; lo < n; {
 		hi := lo + 1

@@ -79,20 +79,24 @@ func FitFDA(ctx context.Context, x mat.Matrix, y []int, p FDAParams) (*FDA, erro
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("fda: %w", err)
 	}
-	if err := checkLabelled(xd, y); err != nil {
+	if err := checkLabels(xd, y); err != nil {
 		return nil, fmt.Errorf("fda: %w", err)
 	}
 	n, _ := xd.Dims()
 	class := classOf(y)
 	var mean []float64
+	var finite error
 	var means [][]float64
 	cores.Do(2, func(part int) {
 		if part == 0 {
-			mean = meanOf(xd)
+			mean, finite = finiteMean(xd)
 		} else {
 			means = meansOf(xd, class)
 		}
 	})
+	if finite != nil {
+		return nil, fmt.Errorf("fda: %w", finite)
+	}
 	between := scatterOf(means, mean, class)
 	within := func(row int) []float64 { return means[class[row]] }
 	return fromDeviations(ctx, "fda", xd, within, func(dev deviations) (*FDA, error) {

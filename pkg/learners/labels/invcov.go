@@ -62,11 +62,12 @@ func FitInvCov(ctx context.Context, x mat.Matrix, p InvCovParams) (learners.Metr
 	if err := p.check(); err != nil {
 		return learners.MetricResult{}, err
 	}
-	if err := metric.CheckFinite(xd); err != nil {
+	mean, err := finiteMean(xd)
+	if err != nil {
 		return learners.MetricResult{}, fmt.Errorf("invcov: %w", err)
 	}
 	n, _ := xd.Dims()
-	return fromDeviations(ctx, "invcov", xd, always(meanOf(xd)), func(dev deviations) (learners.MetricResult, error) {
+	return fromDeviations(ctx, "invcov", xd, always(mean), func(dev deviations) (learners.MetricResult, error) {
 		m, err := dev.inverse(n, p.Ridge)
 		if err != nil {
 			return learners.MetricResult{}, err

@@ -193,13 +193,21 @@ func fitLMNN(ctx context.Context, x *mat.Dense, y []int, p LMNNParams) (LMNN, er
 // checkLabelled returns an error unless x is finite and y has a class per row, at least
 // two of them.
 func checkLabelled(x *mat.Dense, y []int) error {
+	if err := checkLabels(x, y); err != nil {
+		return err
+	}
+	return metric.CheckFinite(x)
+}
+
+// checkLabels is checkLabelled but for the numbers of x.
+func checkLabels(x *mat.Dense, y []int) error {
 	if n, _ := x.Dims(); len(y) != n {
 		return fmt.Errorf("%d labels for %d rows", len(y), n)
 	}
 	if c := len(members(y)); c < 2 {
 		return fmt.Errorf("labels: %d class, want at least 2", c)
 	}
-	return metric.CheckFinite(x)
+	return nil
 }
 
 // targetNeighbours returns the k nearest others of the class of each row, or all of them.
@@ -300,6 +308,7 @@ type lmnnFit struct {
 	product   *mat.Dense // xm for the last m
 	sq        []float64  // x_iᵀmx_i
 	block     *mat.Dense
+	found     [mostBlocks]lmnnFound // by a survey, of each part of block
 	laplacian *mat.Dense
 	degree    []float64 // the diagonal of Λ, for scatter
 	edges     lmnnEdges
@@ -886,7 +895,7 @@ func (s lmnnSums) room() error {
 // survey returns the sums at m and looks for the impostors that are near.
 func (f *lmnnFit) survey(m *mat.SymDense) lmnnSums {
 	var s lmnnSums
-	var found [mostBlocks]lmnnFound
+	found := &f.found
 	f.each(m, func(b, lo int, d *mat.Dense) {
 		found[b] = lmnnFound{pull: found[b].pull[:0], push: found[b].push[:0]}
 		rows, _ := d.Dims()
