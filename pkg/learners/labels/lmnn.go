@@ -308,7 +308,7 @@ type lmnnFit struct {
 	product   *mat.Dense // xm for the last m
 	sq        []float64  // x_iᵀmx_i
 	block     *mat.Dense
-	found     [mostBlocks]lmnnFound // by a survey, of each part of block
+	found     [2 * mostBlocks]lmnnFound // by a survey, in the blocks of rows that are visited and those before
 	laplacian *mat.Dense
 	degree    []float64 // the diagonal of Λ, for scatter
 	edges     lmnnEdges
@@ -564,7 +564,7 @@ func (f *lmnnFit) value(m *mat.SymDense) float64 {
 	// the order of the rows, impostors and targets.
 	var push float64
 	var before []lmnnRows
-	group := 1 + 3*cores.Idle()
+	group := 1 + 7*cores.Idle()
 	for top := 0; top < len(f.shares)+group; top += group {
 		some := f.shares[min(top, len(f.shares)):min(top+group, len(f.shares))]
 		cores.Do(1+len(some), func(k int) {
@@ -895,24 +895,31 @@ func (s lmnnSums) room() error {
 // survey returns the sums at m and looks for the impostors that are near.
 func (f *lmnnFit) survey(m *mat.SymDense) lmnnSums {
 	var s lmnnSums
-	found := &f.found
-	f.each(m, func(b, lo int, d *mat.Dense) {
-		found[b] = lmnnFound{pull: found[b].pull[:0], push: found[b].push[:0]}
+	at := func(lo int) *lmnnFound { return &f.found[lo/blockRows%len(f.found)] }
+	f.each(m, func(_, lo int, d *mat.Dense) {
+		x := at(lo)
+		*x = lmnnFound{pull: x.pull[:0], push: x.push[:0]}
 		rows, _ := d.Dims()
-		for i := 0; i < rows && s.bytes+found[b].bytes <= limits.Memory(); i++ {
-			f.visit(&found[b], lo+i, d.RawRowView(i))
+		for i := 0; i < rows && s.bytes+x.bytes <= limits.Memory(); i++ {
+			f.visit(x, lo+i, d.RawRowView(i))
 		}
-	}, func(_, blocks int) {
-		for _, x := range found[:blocks] {
-			for _, t := range x.pull {
-				s.pull += t
-			}
-			for _, z := range x.push {
-				s.push += z
-			}
+	}, func(top, blocks int) (later func()) {
+		for b := range blocks {
+			x := at(top + b*blockRows)
 			s.violations += len(x.push)
 			s.impostors += x.impostors
 			s.bytes += x.bytes
+		}
+		return func() {
+			for b := range blocks {
+				x := at(top + b*blockRows)
+				for _, t := range x.pull {
+					s.pull += t
+				}
+				for _, z := range x.push {
+					s.push += z
+				}
+			}
 		}
 	})
 	s.total = f.pullOf(m) + f.mu*s.push
@@ -959,17 +966,23 @@ func (f *lmnnFit) visit(x *lmnnFound, i int, d []float64) {
 }
 
 // each calls visit with the squared distances of blockRows rows from lo on to all rows under m, a row of the matrix each. It
-// calls it for up to mostBlocks blocks of rows from top on, b = 0, 1, …, on the cores that are idle, and then done, as long as
-// f.block holds the distances of all of them.
-func (f *lmnnFit) each(m *mat.SymDense, visit func(b, lo int, d *mat.Dense), done func(top, blocks int)) {
+// calls it for up to mostBlocks blocks of rows from top on, b = 0, 1, …, on the cores that are idle, and then done. What that returns is
+// called while the next blocks are visited, or after the last.
+func (f *lmnnFit) each(m *mat.SymDense, visit func(b, lo int, d *mat.Dense), done func(top, blocks int) (later func())) {
 	f.move(m)
 	n, r := f.x.Dims()
+	later := func() {}
 	for top := 0; top < n; top += mostBlocks * blockRows {
 		blocks := min(mostBlocks, (n-top+blockRows-1)/blockRows)
-		cores.Do(blocks, func(b int) {
+		cores.Do(1+blocks, func(k int) {
+			if k == 0 {
+				later()
+				return
+			}
 			if f.ctx.Err() != nil {
 				return
 			}
+			b := k - 1
 			lo := top + b*blockRows
 			hi := min(lo+blockRows, n)
 			block := f.block.Slice(lo-top, hi-top, 0, n).(*mat.Dense)
@@ -985,8 +998,9 @@ func (f *lmnnFit) each(m *mat.SymDense, visit func(b, lo int, d *mat.Dense), don
 		if f.ctx.Err() != nil {
 			return
 		}
-		done(top, blocks)
+		later = done(top, blocks)
 	}
+	later()
 }
 
 // startScale returns the power of two c for which F(cI) is least.
@@ -994,31 +1008,42 @@ func (f *lmnnFit) startScale() float64 {
 	const most = 60
 	// Of g = d²(i, l) − d²(i, j) under I, in bins by its power of two: with c = 2^−e the hinges
 	// of g < 2^e are positive.
-	var count, sum [2*most + 1]float64
+	type bins struct{ count, sum [2*most + 1]float64 }
+	var all bins
+	var parts [mostBlocks]bins
 	_, r := f.x.Dims()
-	f.each(scaledIdentity(r, 1), func(int, int, *mat.Dense) {}, func(top, blocks int) {
-		for i := top; i < min(top+blocks*blockRows, len(f.near)); i++ {
-			d := f.block.RawRowView(i - top)
-			for _, j := range f.targets[i] {
+	f.each(scaledIdentity(r, 1), func(b, lo int, d *mat.Dense) {
+		part := &parts[b]
+		*part = bins{}
+		rows, _ := d.Dims()
+		for i := range rows {
+			d, own := d.RawRowView(i), f.y[lo+i]
+			for _, j := range f.targets[lo+i] {
 				for l, dl := range d {
-					if f.y[l] == f.y[i] {
+					if f.y[l] == own {
 						continue
 					}
 					bin, g := 0, dl-d[j]
 					if g > 0 { // its exponent is that of math.Frexp, or so low that the bin is the first
 						bin = min(max(int(math.Float64bits(g)>>52)-1022+most, 0), 2*most)
 					}
-					count[bin]++
-					sum[bin] += g
+					part.count[bin]++
+					part.sum[bin] += g
 				}
 			}
 		}
+	}, func(_, blocks int) func() {
+		for _, part := range parts[:blocks] {
+			floats.Add(all.count[:], part.count[:])
+			floats.Add(all.sum[:], part.sum[:])
+		}
+		return func() {}
 	})
 	best, least := 1.0, math.Inf(1)
 	var hinges, total float64
-	for bin := range count {
-		hinges += count[bin]
-		total += sum[bin]
+	for bin := range all.count {
+		hinges += all.count[bin]
+		total += all.sum[bin]
 		c := math.Ldexp(1, most-bin)
 		if v := c*floats.Sum(f.pull) + f.mu*(hinges-c*total); v < least {
 			best, least = c, v
