@@ -60,7 +60,7 @@ func TestTopEigen(t *testing.T) {
 			t.Fatal(err)
 		}
 		values, w, residual := e.values, e.vectors, e.residual
-		var worst float64
+		var squares float64
 		for i := range k {
 			if d := values[i] - c.values[i]; d > pcaTol || d < -topTolerance*c.values[0]-pcaTol {
 				t.Errorf("%s: eigenvalue %d is %v, want %v", name, i, values[i], c.values[i])
@@ -68,14 +68,14 @@ func TestTopEigen(t *testing.T) {
 			var r mat.VecDense
 			r.MulVec(a, w.RowView(i))
 			r.AddScaledVec(&r, -values[i], w.RowView(i))
-			worst = max(worst, mat.Norm(&r, 2))
+			squares += mat.Dot(&r, &r)
 			if mat.Norm(&r, 2) > pcaTol {
 				t.Errorf("%s: eigenpair %d has residual %g", name, i, mat.Norm(&r, 2))
 			}
 		}
 		// Both products round; with values up to 5 that is less than 1e-14·√n.
-		if math.Abs(residual*max(values[0], 0)-worst) > 1e-13 || residual > pcaTol {
-			t.Errorf("%s: residual %g is reported, %g found", name, residual, worst)
+		if math.Abs(residual*max(values[0], 0)-math.Sqrt(squares)) > 1e-13 || residual > pcaTol {
+			t.Errorf("%s: residual %g is reported, %g found", name, residual, math.Sqrt(squares))
 		}
 		if !mat.EqualApprox(gramRows(w), identity(k), pcaTol) {
 			t.Errorf("%s: vectors are not orthonormal", name)
@@ -83,6 +83,34 @@ func TestTopEigen(t *testing.T) {
 		if c.lanczos {
 			if _, ok := lanczosTop(a, k); !ok {
 				t.Errorf("%s: Lanczos was not accepted", name)
+			}
+		}
+	}
+}
+
+// The residual of many pairs is an estimate, of few it is exact: it shows one wrong pair among them, and round-off where there is none.
+func TestResidual(t *testing.T) {
+	const n = 200
+	rng := rand.New(rand.NewPCG(7, 3))
+	spectrum := make([]float64, n)
+	for i := range spectrum {
+		spectrum[i] = 1 + float64(n-i)/n
+	}
+	a := withSpectrum(rng, spectrum)
+	for _, k := range []int{exactResiduals, exactResiduals + 1, n} {
+		e, err := topEigen(a, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(e.residual > 0 && e.residual < 1e-13) {
+			t.Errorf("%d pairs: residual %g, want round-off", k, e.residual)
+		}
+		for _, wrong := range []int{0, k / 2, k - 1} {
+			values := slices.Clone(e.values)
+			values[wrong] += 1e-3
+			got, want := residualOf(a, values, e.vectors), 1e-3/values[0]
+			if low, high := want/3, want*3; got < low || got > high || k <= exactResiduals && math.Abs(got-want) > 1e-12 {
+				t.Errorf("%d pairs, number %d wrong: residual %g, want %g", k, wrong, got, want)
 			}
 		}
 	}

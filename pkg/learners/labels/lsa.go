@@ -165,7 +165,7 @@ func fitSparseLSA(ctx context.Context, x *sparse.Matrix, p LSAParams) (*LSA, err
 			return nil, nil
 		}
 		w := r.Vectors
-		residual := relative(slices.Max(r.Residuals), r.Values[0])
+		residual := relative(r.Residuals, r.Values[0])
 		if dual {
 			w = mat.NewDense(p.K, d, nil)
 			for i := range p.K {
@@ -261,8 +261,8 @@ func (l *LSA) Components() *mat.Dense { return mat.DenseCopyOf(l.made().w) }
 // SingularValues returns a copy of the K largest singular values of x, or of x − 1μᵀ, descending.
 func (l *LSA) SingularValues() []float64 { return slices.Clone(l.made().values) }
 
-// Residual returns the largest ‖Av − λv‖ of an eigenpair that FitLSA used, relative to the largest λ, with A the smaller of xᵀx and xxᵀ (centred
-// where the fit is): about 1e-13 at most from Lanczos. It is 0 if A is, and NaN after LoadLSA, as files do not hold it.
+// Residual is that of PCA, with A the smaller of xᵀx and xxᵀ (centred
+// where the fit is). It is 0 if A is, and NaN after LoadLSA, as files do not hold it.
 func (l *LSA) Residual() float64 { return l.made().residual }
 
 // Transform returns the n×K coordinates (x − 1μᵀ)Wᵀ of the rows of x, in O(entries·K) if x is a *sparse.Matrix. It panics if
