@@ -150,7 +150,7 @@ func (d deviations) whitening(n int, ridge float64) (whitening, error) {
 }
 
 // factor returns the Cholesky factor of S + ρsI if it proves that none of its eigenvalues is round-off or, without a ridge, zero for
-// metric.InverseScatter. Small matrices have none, nor have those that may not be numbers of float64: what is wrong, inverse says.
+// metric.InverseScatter. Small matrices get none, nor do numbers far from 1 or too many for limits.Memory: what is wrong, inverse says.
 func (d deviations) factor(n int, ridge float64) (r blas64.Triangular, ok bool) {
 	const (
 		small       = 150
@@ -159,10 +159,9 @@ func (d deviations) factor(n int, ridge float64) (r blas64.Triangular, ok bool) 
 	order := d.order()
 	mean := d.squares / float64(n) / float64(order)
 	shift := ridge * mean
-	fits := func() bool {
-		return limits.Check("", limits.Floats(2, order, order)) == nil
-	}
-	if order < small || !(mean >= least && mean <= most && ridge >= 0 && ridge <= 1/metric.RankTolerance) || !fits() {
+	singular := n < order && ridge == 0
+	usual := mean >= least && mean <= most && ridge <= 1/metric.RankTolerance
+	if order < small || singular || !usual || limits.Check("", limits.Floats(2, order, order)) != nil {
 		return r, false
 	}
 	minus := d.scaledMoment(-1 / float64(n))

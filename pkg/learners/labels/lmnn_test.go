@@ -528,7 +528,7 @@ func BenchmarkLMNN(b *testing.B) {
 	for _, c := range []struct {
 		n, d int
 		gap  float64
-	}{{350, 33, 0.7}, {900, 64, 0.7}, {900, 64, 0.3}} {
+	}{{350, 33, 0.7}, {900, 64, 0.7}, {900, 64, 0.3}, {1800, 64, 0.7}, {1800, 64, 0.3}} {
 		x, y := overlapping(rand.New(rand.NewPCG(54, 9)), c.n, c.d, 3, c.gap)
 		b.Run(fmt.Sprintf("alg=LMNN/n=%d/dim=%d/gap=%g", c.n, c.d, c.gap), func(b *testing.B) {
 			var l LMNN
