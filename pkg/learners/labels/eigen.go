@@ -62,8 +62,8 @@ func topEigen(a *mat.SymDense, k int) (e eigenpairs, err error) {
 // exactResiduals is how many pairs residualOf looks at one by one, and probes how many combinations of them it takes of more.
 const exactResiduals, probes = 64, 16
 
-// residualOf returns √Σ‖Av − λv‖² of pairs of a, whose lower triangle it completes, relative to the largest λ. Of many pairs it is the mean of Gaussian
-// combinations: R = AVᵀ − VᵀΛ has E‖Rz‖² = ‖R‖² in the Frobenius norm (Halko, Martinsson and Tropp, SIAM Rev. 53, 2011, Section 4.3). A product
+// residualOf returns √Σ‖Av − λv‖² of pairs of a, whose lower triangle it completes, relative to the largest λ. Of many pairs it is estimated by Gaussian
+// combinations z: R = AVᵀ − VᵀΛ has E‖Rz‖² = ‖R‖² in the Frobenius norm (Halko, Martinsson and Tropp, SIAM Rev. 53, 2011, Section 4.3). A product
 // with all pairs would take as long as a tenth of the fit.
 func residualOf(a *mat.SymDense, values []float64, vectors *mat.Dense) float64 {
 	k, n := vectors.Dims()
@@ -79,14 +79,14 @@ func residualOf(a *mat.SymDense, values []float64, vectors *mat.Dense) float64 {
 		z := mat.NewDense(2*probes, k, nil) // and below, scaled
 		for i := range probes {
 			for j, v := range values {
-				x := rng.NormFloat64()
+				x := rng.NormFloat64() / probes // so that no sum is larger than the largest value by far
 				z.Set(i, j, x)
 				z.Set(probes+i, j, x*v)
 			}
 		}
 		both := matrix.Mul(z, vectors)
 		vectors, scaled = both.Slice(0, probes, 0, n).(*mat.Dense), both.Slice(probes, 2*probes, 0, n).(*mat.Dense)
-		k, weight = probes, 1/math.Sqrt(probes)
+		k, weight = probes, math.Sqrt(probes)
 	}
 	var whole mat.Dense
 	whole.SetRawMatrix(complete(a))

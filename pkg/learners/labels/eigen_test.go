@@ -116,6 +116,20 @@ func TestResidual(t *testing.T) {
 	}
 }
 
+// Residuals of the largest numbers are numbers.
+func TestResidualOfLargeValues(t *testing.T) {
+	const n = exactResiduals + 1
+	large := scaledIdentity(n, math.MaxFloat64)
+	values, vectors := make([]float64, n), mat.NewDense(n, n, nil)
+	for i := range n {
+		values[i] = math.MaxFloat64
+		vectors.Set(i, i, 1)
+	}
+	if r := residualOf(large, values, vectors); r != 0 {
+		t.Errorf("residual %g, want 0", r)
+	}
+}
+
 // A product of a triangle with itself has that triangle as its factor. With the last pivot less its square by some round-off or more it has none.
 func TestCholesky(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 1))
