@@ -69,7 +69,7 @@ func TestSession(t *testing.T) {
 			}
 			t.Run(fmt.Sprint(k, " ", c), func(t *testing.T) {
 				const n, people, each = 12, 4, 30
-				s := session(t, n, Params{Kind: k, Choose: c, Random: .3, Repeat: .2})
+				s := session(t, n, Params{Kind: k, Choose: c, Random: .6, Repeat: .2})
 				if s.Unasked() != n {
 					t.Errorf("%d items are not asked about, want %d", s.Unasked(), n)
 				}
