@@ -308,7 +308,6 @@ type lmnnFit struct {
 	product   *mat.Dense // xm for the last m
 	sq        []float64  // x_iᵀmx_i
 	block     *mat.Dense
-	found     [2 * mostBlocks]lmnnFound // by a survey, in the blocks of rows that are visited and those before
 	laplacian *mat.Dense
 	degree    []float64 // the diagonal of Λ, for scatter
 	edges     lmnnEdges
@@ -895,8 +894,9 @@ func (s lmnnSums) room() error {
 // survey returns the sums at m and looks for the impostors that are near.
 func (f *lmnnFit) survey(m *mat.SymDense) lmnnSums {
 	var s lmnnSums
-	at := func(lo int) *lmnnFound { return &f.found[lo/blockRows%len(f.found)] }
-	f.each(m, func(_, lo int, d *mat.Dense) {
+	var found [2 * mostBlocks]lmnnFound // in the blocks that are visited, and in those before
+	at := func(lo int) *lmnnFound { return &found[lo/blockRows%len(found)] }
+	f.each(m, func(lo int, d *mat.Dense) {
 		x := at(lo)
 		*x = lmnnFound{pull: x.pull[:0], push: x.push[:0]}
 		rows, _ := d.Dims()
@@ -966,9 +966,9 @@ func (f *lmnnFit) visit(x *lmnnFound, i int, d []float64) {
 }
 
 // each calls visit with the squared distances of blockRows rows from lo on to all rows under m, a row of the matrix each. It
-// calls it for up to mostBlocks blocks of rows from top on, b = 0, 1, …, on the cores that are idle, and then done. What that returns is
+// calls it for up to mostBlocks blocks of rows from top on, on the cores that are idle, and then done. What that returns is
 // called while the next blocks are visited, or after the last.
-func (f *lmnnFit) each(m *mat.SymDense, visit func(b, lo int, d *mat.Dense), done func(top, blocks int) (later func())) {
+func (f *lmnnFit) each(m *mat.SymDense, visit func(lo int, d *mat.Dense), done func(top, blocks int) (later func())) {
 	f.move(m)
 	n, r := f.x.Dims()
 	later := func() {}
@@ -982,8 +982,7 @@ func (f *lmnnFit) each(m *mat.SymDense, visit func(b, lo int, d *mat.Dense), don
 			if f.ctx.Err() != nil {
 				return
 			}
-			b := k - 1
-			lo := top + b*blockRows
+			lo := top + (k-1)*blockRows
 			hi := min(lo+blockRows, n)
 			block := f.block.Slice(lo-top, hi-top, 0, n).(*mat.Dense)
 			matrix.MulTo(block, f.x.Slice(lo, hi, 0, r), f.product.T())
@@ -993,7 +992,7 @@ func (f *lmnnFit) each(m *mat.SymDense, visit func(b, lo int, d *mat.Dense), don
 					d[l] = f.sq[i] + f.sq[l] - 2*dot
 				}
 			}
-			visit(b, lo, block)
+			visit(lo, block)
 		})
 		if f.ctx.Err() != nil {
 			return
@@ -1012,8 +1011,8 @@ func (f *lmnnFit) startScale() float64 {
 	var all bins
 	var parts [mostBlocks]bins
 	_, r := f.x.Dims()
-	f.each(scaledIdentity(r, 1), func(b, lo int, d *mat.Dense) {
-		part := &parts[b]
+	f.each(scaledIdentity(r, 1), func(lo int, d *mat.Dense) {
+		part := &parts[lo/blockRows%mostBlocks]
 		*part = bins{}
 		rows, _ := d.Dims()
 		for i := range rows {
